@@ -5,7 +5,7 @@ import Testing
 struct BadInputTests {
     private static let bad: [(name: String, text: String, reason: String)] = [
         ("truncated", #"{"items": [{"question_id": 1}, {"ques"#, "not JSON"),
-        ("neither JSON nor XML", "{html}", "not JSON"), ("HTML", "<html>", "neither a data dump nor"),
+        ("neither JSON nor XML", "{html}", "not JSON"), ("HTML", "<html>", "it is an HTML page, not JSON"),
         ("empty file", "", "not JSON"),
         ("no items", #"{"has_more": false}"#, "no items"),
         ("items is no array", #"{"items": 5}"#, "items is"),
@@ -50,6 +50,31 @@ struct BadInputTests {
         }
         #expect(try state() == before)
         #expect(try box.quire("check", box.cache).status == 0)
+    }
+
+    @Test("text of another encoding, and a page of HTML, are named")
+    func foreignText() throws {
+        let box = try Sandbox()
+        let page = try box.page("1.json", [3, 2, 1])
+        let text = try String(contentsOfFile: page, encoding: .utf8)
+        let html = "\n <!DOCTYPE html>\n<html lang=en><title>502 Bad\n\u{1B} Gateway</title><br>"
+        let files: [(data: Data?, words: String)] = [
+            (text.data(using: .utf16), "it is UTF-16 text, not UTF-8"),
+            (text.data(using: .utf16LittleEndian), "it is UTF-16 text, not UTF-8"),
+            (text.data(using: .utf16BigEndian), "it is UTF-16 text, not UTF-8"),
+            (text.data(using: .utf32), "it is UTF-32 text, not UTF-8"),
+            (Data(html.utf8), #"it is an HTML page, not JSON: "502 Bad \u{1B} Gateway""#),
+        ]
+        for (data, words) in files {
+            try #require(data).write(to: URL(fileURLWithPath: box.path("2.json")))
+            for first in [[], [page]] {  // the profile is known, or not
+                let run = try box.quire(["ingest", box.path("c.quire"), "a"] + first + [box.path("2.json")])
+                #expect(run.status == 65 && run.err == "quire: \(box.path("2.json")): \(words)\n", "\(run)")
+            }
+            let explained = try box.quire("profiles", "--explain", box.path("2.json"))
+            #expect(explained.status == 65 && explained.err.contains(words), "\(explained)")
+            try FileManager.default.removeItem(atPath: box.path("c.quire"))
+        }
     }
 
     @Test("a page of 20 MB is refused")

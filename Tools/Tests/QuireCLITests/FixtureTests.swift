@@ -79,6 +79,28 @@ struct FixtureTests {
         #expect(run.out.hasPrefix("73ae37ece54940bc"))
     }
 
+    @Test("a ranked crawl without page 5, and a folder whose first file is an account")
+    func oddFolders() throws {
+        let box = try Sandbox()
+        let folder = try Shared.path("reddit/praw/pages/TestListingGenerator.test_exhaust_items")
+        let pages = (1...11).map { "\(folder)/\($0 < 10 ? "00" : "0")\($0).json" }
+        let given = pages.filter { !$0.hasSuffix("/005.json") }
+        let run = try box.quire(["ingest", box.cache, "r"] + given + ["--exit-code", "--json"])
+        let line = try run.object()
+        #expect(run.status == 1 && line["gaps_opened"] == 1 && line["new"] == 901)
+        #expect(line.values["missing_pages"] as? [Int] == [5])
+        #expect(try box.quire("gaps", box.cache, "r", "--json").object().text("down") == "t1_c03d987")
+        let whole = try box.quire(["ingest", box.cache, "r"] + pages + ["--exit-code", "--json"])
+        #expect(try whole.status == 0 && whole.object().flag("in_sequence") == true, "\(whole)")
+        #expect(try box.quire("feeds", box.cache, "--json").object()["posts"] == 1_001)
+        #expect(try box.quire("check", box.cache).out == "no findings\n")
+
+        let mastodon = try Shared.path("mastodon/mastodon.py/pages/test_fetch_next_previous")
+        let other = try box.quire("ingest", box.path("m.quire"), "m", mastodon)
+        #expect(other.out.contains("  read as mastodon: it is a list of items with \"id\""), "\(other)")
+        #expect(try box.quire("feeds", box.path("m.quire"), "--json").object()["posts"] == 10)
+    }
+
     @Test("what claims to be JSON is refused, or is a page without posts")
     func torture() throws {
         let box = try Sandbox()

@@ -12,15 +12,18 @@ struct Ingest: ToolCommand {
             folder or an archive means its files with pages in natural order, 2.json before 10.json.
 
             The profile of the API is found from the first response, and with it by what the list is ordered: \
-            a line says so, and what the response leaves open. --profile, --order and --key say it instead. \
+            a line says so, and what the response leaves open. If no profile fits it as it is, most of the \
+            first nine files decide. --profile, --order and --key say it instead. \
             What was found is remembered with the feed. quire profiles --explain shows more.
 
             The first page is a refresh (or continues at the tail, with --place tail), and each \
             following page continues directly below the page before it. If all files are named by page \
-            number (17.json, page-17.json, p17.json), their numbers count; others are numbered in the \
+            number (17.json, page-17.json, posts_17.json), their numbers count; others are numbered in the \
             order given. What follows a missing or failed page is not contiguous: it lies below a gap \
-            whose link names the missing page, and ingesting that page later closes the gap. Without the \
-            first page the feed is open above. Where the request of a response was recorded, that decides \
+            whose link names the missing page, and ingesting that page later closes the gap. A file that \
+            shows what one with another number shows is passed over, as its page may be missing. Pages \
+            without posts at the end are no error. Without the first page the feed is open above. Where \
+            the request of a response was recorded, that decides \
             what the response is: the head as of then, a page below another, or what lies above a post.
 
             A data dump is a whole list. A newer one of the same site updates what has changed, adds what \

@@ -19,8 +19,12 @@ struct ClosingLine: Encodable {
     let new: Int
     let openHead: Bool
     let outdated: Int
+    /// Numbers between those of the files for which there is no file; at most 256.
+    let missingPages: [Int]
     let pages: Int
+    let pagesEmpty: Int
     let pagesFailed: Int
+    let pagesRepeated: Int
     let received: Int
     let removed: Int
     /// Received posts that have no place in the feed, because the server showed them above posts that stand
@@ -31,7 +35,7 @@ struct ClosingLine: Encodable {
 
     init(
         _ totals: IngestTotals, _ evidence: OrderEvidence, _ info: FeedInfo?, elapsed: Duration,
-        isDryRun: Bool
+        isDryRun: Bool, missingPages: [Int]
     ) {
         againstOrder = evidence.answers
         (outdated, unplaced, unplacedCount) = (evidence.outdated, evidence.unplaced, evidence.unplacedCount)
@@ -47,15 +51,18 @@ struct ClosingLine: Encodable {
         inSequence = info.map { Continuity($0).isWhole } ?? true
         moved = totals.moved
         new = totals.new
+        self.missingPages = missingPages
         pages = totals.pages
+        pagesEmpty = totals.pagesEmpty ?? 0
         pagesFailed = totals.pagesFailed
+        pagesRepeated = totals.pagesRepeated ?? 0
         received = totals.received
         removed = totals.removed
         updated = totals.updated
     }
 
     /// True if nothing suggests that a post may be missing.
-    var isFine: Bool { inSequence && againstOrder == 0 && unplacedCount == 0 }
+    var isFine: Bool { inSequence && againstOrder == 0 && unplacedCount == 0 && pagesRepeated == 0 }
 
     /// Returns the lines for people.
     func summary(_ info: FeedInfo, _ recognition: Recognition?) -> [String] {
@@ -65,25 +72,35 @@ struct ClosingLine: Encodable {
             info.placeholders == 0
             ? [] : ["  \(counted(info.placeholders, "post has no body", "posts have no body")) yet"]
         let end =
-            (recognition.map { ["  " + $0.sentence] } ?? []) + evidence + bodies + [
+            (recognition.map { ["  " + $0.sentence] } ?? []) + missing + evidence + bodies + [
                 "  now \(continuity.sentence)"
             ]
         if received + updated + moved + removed + gapsOpened + gapsClosed + pagesFailed == 0 {
             return dryRun + ["\(shown(name)): \(counted(pages, "page"))", "  nothing new"] + end
         }
         let seconds = Double(elapsedMs) / 1_000
-        let failures = pagesFailed == 0 ? "" : ", \(grouped(pagesFailed)) failed"
+        let counts = [(pagesEmpty, "without posts"), (pagesRepeated, "repeated"), (pagesFailed, "failed")]
+        let others = counts.filter { $0.0 > 0 }.map { ", \(grouped($0.0)) \($0.1)" }.joined()
         let old = outdated == 0 ? "" : ", \(grouped(outdated)) outdated: a newer state is cached"
         let repeats =
             duplicatesInPage == 0
             ? "" : ", \(grouped(duplicatesInPage)) repeated within a page"
         return dryRun + [
-            "\(shown(name)): \(counted(pages, "page"))\(failures), \(sized(bytes)) in \(seconds) s",
+            "\(shown(name)): \(counted(pages, "page"))\(others), \(sized(bytes)) in \(seconds) s",
             "  \(grouped(received)) received: \(grouped(new)) new, "
                 + "\(grouped(duplicates)) known already\(old)\(repeats)",
             "  \(grouped(updated)) updated, \(grouped(moved)) moved, \(grouped(removed)) removed",
             "  \(counted(gapsOpened, "gap")) opened, \(grouped(gapsClosed)) closed",
         ] + end
+    }
+
+    /// The line about pages for which there is no file.
+    private var missing: [String] {
+        if missingPages.isEmpty { return [] }
+        let names = missingPages.prefix(10).map { grouped($0) }.joined(separator: ", ")
+        let rest = missingPages.count > 10 ? " and others" : ""
+        return missingPages.count == 1
+            ? ["  there is no file for page \(names)"] : ["  there are no files for pages \(names)\(rest)"]
     }
 
     /// The lines about evidence against the order of the feed.

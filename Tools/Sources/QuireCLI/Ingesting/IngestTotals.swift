@@ -5,6 +5,10 @@ import QuireDumps
 struct IngestTotals: Codable {
     var pages = 0
     var pagesFailed = 0
+    /// Pages without posts, at the end of the run. Nil in runs of earlier versions, as the next one.
+    private(set) var pagesEmpty: Int?
+    /// Files that showed what a file with another number had shown.
+    private(set) var pagesRepeated: Int?
     var received = 0
     var new = 0
     var duplicates = 0
@@ -23,10 +27,22 @@ struct IngestTotals: Codable {
     /// Counts a page without anything new, whose request was recorded.
     mutating func addNothingNew() { pages += 1 }
 
-    mutating func add(_ outcome: Outcome, _ answer: Answer, _ page: InputPage) {
+    mutating func addEmpty(_ count: Int) {
+        if count == 0 { return }
+        pages += count
+        pagesEmpty = (pagesEmpty ?? 0) + count
+    }
+
+    mutating func addRepeated() { pagesRepeated = (pagesRepeated ?? 0) + 1 }
+
+    mutating func add(_ outcome: Outcome, _ answer: Answer, _ page: InputPage, isListOfIDs: Bool) {
         pages += 1
         received += answer.posts.count - page.repeated
-        new += outcome.new.count
+        // Ids whose posts are still missing are no new posts for the engine, but new in the list.
+        new +=
+            isListOfIDs
+            ? answer.posts.count - outcome.duplicates.count - outcome.duplicatesInPage - outcome.ignored.count
+            : outcome.new.count
         duplicates += max(0, outcome.duplicates.count - page.repeated)
         duplicatesInPage += outcome.duplicatesInPage
         ignored += outcome.ignored.count

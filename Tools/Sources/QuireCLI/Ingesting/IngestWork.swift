@@ -50,7 +50,9 @@ struct IngestWork {
                     inputs, reading(for: destination), from: point.position, limit: share)
             try ingestion.take(queue, after: first, batchBytes: share)
         }
-        let line = try report(ingestion, destination, took: began.duration(to: .now), output)
+        let missing = point.numbering.hasNames ? Numbering.missing(in: inputs) : []
+        let line = try report(
+            ingestion, destination, missing, took: began.duration(to: .now), output)
         let status = status(of: ingestion)
         return (status == .ok && runOptions.exitCode && !line.isFine ? .findings : status, line)
     }
@@ -135,13 +137,15 @@ struct IngestWork {
     }
 
     private func report(
-        _ ingestion: Ingestion, _ destination: Destination, took elapsed: Duration, _ output: Output
+        _ ingestion: Ingestion, _ destination: Destination, _ missing: [Int], took elapsed: Duration,
+        _ output: Output
     ) throws -> ClosingLine {
         let info = try destination.info()
         var evidence = ingestion.point.totals.evidence ?? OrderEvidence()
         if let feed = destination.feed { evidence = try evidence.withoutPlaced(in: feed) }
         var line = ClosingLine(
-            ingestion.point.totals, evidence, info, elapsed: elapsed, isDryRun: runOptions.dryRun)
+            ingestion.point.totals, evidence, info, elapsed: elapsed, isDryRun: runOptions.dryRun,
+            missingPages: missing)
         if let order = info?.options.order {
             line.fittingOrder = evidence.fittingOrder(ingestion.fit, insteadOf: order)
         }

@@ -11,9 +11,11 @@ struct Ingestion {
     private(set) var point: ResumePoint
     private var crawl: Crawl
     private var merging: RowMerging
+    private var empties = EmptyPages()
     /// The order of the pages received from an API.
     private(set) var fit: OrderFit
     private var watch = OrderWatch()
+    private var copies = PageCopies()
     /// True if the crawl ended early because of too many errors.
     private(set) var hasGivenUp = false
 
@@ -89,13 +91,20 @@ struct Ingestion {
             try commit(&waiting)
             if hasGivenUp { return }
         }
+        let number = waiting.numbering.number(of: page)
+        if waiting.numbering.hasNames, let original = copies.original(of: page, number: number) {
+            point.totals.addRepeated()
+            return say(
+                "\(page.place): passed over: it shows the same as \(original), so page \(number ?? 0) may be "
+                    + "missing")
+        }
         var isContradiction = false
         if page.kind == .response, let answer = page.answer {
             fit.add(answer)
             isContradiction = watch.contradicts(answer)
         }
         waiting.pages.append(
-            Page(input: page, number: waiting.numbering.number(of: page), isContradiction: isContradiction))
+            Page(input: page, number: number, isContradiction: isContradiction))
         waiting.bytes += page.size
     }
 
@@ -121,12 +130,13 @@ struct Ingestion {
         var point: ResumePoint
         var crawl: Crawl
         var merging: RowMerging
+        var empties: EmptyPages
         var problems: [(message: String, place: String)] = []
         var isTooMuch = false
     }
 
     private mutating func commit(_ pages: [Page], _ numbering: Numbering, isLast: Bool) throws {
-        var effect = Effect(point: point, crawl: crawl, merging: merging)
+        var effect = Effect(point: point, crawl: crawl, merging: merging, empties: empties)
         let now = millisecondsNow()
         let pages = try attached(pages)
         if let cache = try destination.open(for: kind(of: pages)) {
@@ -139,6 +149,7 @@ struct Ingestion {
                         try take(page, at: now, into: feed, batch, &effect)
                     }
                     if destination.feed == nil && effect.point.totals.received == 0 { throw NothingTaken() }
+                    if isLast { try effect.empties.end(feed, batch, &effect.point.totals) }
                     effect.point.numbering = numbering
                     effect.point.isDone = isLast && !effect.isTooMuch
                     try effect.point.write(effect.crawl, to: feed, batch)
@@ -159,7 +170,7 @@ struct Ingestion {
                 effect.point.totals.pagesFailed += 1
             }
         }
-        (point, crawl, merging) = (effect.point, effect.crawl, effect.merging)
+        (point, crawl, merging, empties) = (effect.point, effect.crawl, effect.merging, effect.empties)
         hasGivenUp = effect.isTooMuch
         for problem in effect.problems { try complain(problem.message, at: problem.place) }
     }
@@ -198,11 +209,15 @@ struct Ingestion {
         _ page: Page, at now: Int64, into feed: Feed, _ batch: borrowing Batch, _ effect: inout Effect
     ) throws {
         if let problem = try record(page, at: now, in: feed, batch, &effect) {
-            if errors.isTooMuch(after: effect.problems.count) { effect.isTooMuch = true }
-            effect.problems.append((problem, page.input.place))
-            effect.point.totals.pagesFailed += 1
+            fail(problem, at: page.input.place, &effect)
         }
         effect.point.position = page.input.position
+    }
+
+    private func fail(_ problem: String, at place: String, _ effect: inout Effect) {
+        if errors.isTooMuch(after: effect.problems.count) { effect.isTooMuch = true }
+        effect.problems.append((problem, place))
+        effect.point.totals.pagesFailed += 1
     }
 
     /// Records a page. Returns why it could not be recorded, or nil.
@@ -216,6 +231,12 @@ struct Ingestion {
             effect.point.totals.addNothingNew()
             return nil
         }
+        if page.input.kind == .response, response.answer.posts.isEmpty, feed.options.paging != .ids,
+            effect.point.totals.pages > 0
+        {
+            effect.empties.add(response.answer, at: page.input.place, page.number)
+            return nil
+        }
         guard let (outcome, answer) = try outcome(of: page, response, in: feed, batch, &effect) else {
             return Self.refusal(of: page, page.input.answer?.posts.isEmpty == true ? .empty : .island)
         }
@@ -224,7 +245,11 @@ struct Ingestion {
                 outcome, isContradiction: page.isContradiction, in: feed.options.order)
         }
         if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
-        effect.point.totals.add(outcome, answer, page.input)
+        effect.point.totals.add(
+            outcome, answer, page.input, isListOfIDs: feed.options.paging == .ids)
+        for place in effect.empties.follow(page.number, answer.next) {
+            fail("\(place): refused: \(Self.sentence(for: .empty))", at: place, &effect)
+        }
         return nil
     }
 

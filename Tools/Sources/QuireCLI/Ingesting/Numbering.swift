@@ -4,7 +4,7 @@ import QuireDumps
 /// The page numbers of a run.
 struct Numbering: Codable, Equatable {
     /// True if files are numbered by their names, while each of them is one page.
-    private var hasNames: Bool
+    private(set) var hasNames: Bool
     /// The number of the next page; nil if it follows the cached ones.
     private var next: Int?
     private var count = 0
@@ -18,10 +18,25 @@ struct Numbering: Codable, Equatable {
 
     private init(hasNames: Bool, next: Int?) { (self.hasNames, self.next) = (hasNames, next) }
 
-    /// Uses the file names if all of them have a number, else the given numbering.
+    /// Uses the file names if all of them have a number in one series, else the given numbering.
     init(_ inputs: [Input], otherwise: Numbering) {
-        self = inputs.allSatisfy { Self.isNumber($0.file.number) } ? .names : otherwise
+        let isSeries = inputs.allSatisfy {
+            Self.isNumber($0.file.number) && $0.file.series == inputs[0].file.series
+        }
+        self = isSeries ? .names : otherwise
     }
+
+    /// The numbers between those of the files for which there is no file; at most 256.
+    static func missing(in inputs: [Input]) -> [Int] {
+        let numbers = Set(inputs.compactMap(\.file.number)).sorted()
+        var missing: [Int] = []
+        for (number, next) in zip(numbers, numbers.dropFirst()) where missing.count < missingLimit {
+            missing += (number + 1..<next).prefix(missingLimit - missing.count)
+        }
+        return missing
+    }
+
+    private static let missingLimit = 256
 
     private static func isNumber(_ number: Int?) -> Bool { number.map { $0 <= Crawl.numberLimit } ?? false }
 
