@@ -195,6 +195,18 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
             let error = dumpError { _ = try parser.parse(Array(page.utf8), name: "f") }
             #expect(error?.message == "f: error document" + words, "\(name)")
         }
+    }
+
+    @Test(arguments: [
+        #"{"id": 5, "message": "hello"}"#, #"{"errors": [], "x": 1}"#, #"{"error": null}"#, #"{"error": ""}"#,
+    ])
+    func whatIsNoErrorDocument(page: String) {
+        let parser = PageParser(profile: Profile.named("mastodon")!)
+        let error = dumpError { _ = try parser.parse(Array(page.utf8), name: "f") }
+        #expect(error?.message == "f: the document is an object, not an array")
+    }
+
+    @Test func theWordsOfAServerAreBounded() {
         let long = #"{"error": "\#(String(repeating: "x", count: 5_000))"}"#
         let parser = PageParser(profile: Profile.named("mastodon")!)
         let error = dumpError { _ = try parser.parse(Array(long.utf8), name: "f") }

@@ -7,7 +7,7 @@ struct ErrorDocument {
 
     /// Fields of which one is there in an error.
     private static let signs = [
-        "error", "errors", "errcode", "error_id", "error_message", "status_code", "message",
+        "error", "errors", "errcode", "error_id", "error_message", "status_code",
     ]
     private static let names = ["error", "error_name", "errcode", "type", "code", "error_id", "status_code"]
     private static let messages = [
@@ -18,9 +18,12 @@ struct ErrorDocument {
 
     /// Recognises one; nil for any other document.
     init?(_ outline: JSONOutline) {
+        // With an id, a message may be a post.
+        let signs = Self.signs + (outline.find(["id"]) == nil ? ["message"] : [])
         guard outline.root.kind == .object, outline.root.count <= Self.memberLimit,
-            let sign = Self.signs.lazy.compactMap({ outline.find([$0]) }).first(where: { node in
-                outline.nodes[node].kind != .null && outline.text(node) != "false"
+            let sign = signs.lazy.compactMap({ outline.find([$0]) }).first(where: { node in
+                outline.nodes[node].kind != .null && !["false", ""].contains(outline.text(node))
+                    && !(outline.nodes[node].kind == .array && outline.nodes[node].count == 0)
             }),
             ListPlace.all(in: outline).allSatisfy({ ["error", "errors"].contains($0.keys.first) })
         else { return nil }

@@ -92,7 +92,9 @@ struct Ingestion {
             if hasGivenUp { return }
         }
         let number = waiting.numbering.number(of: page)
-        if waiting.numbering.hasNames, let original = copies.original(of: page, number: number) {
+        if waiting.numbering.hasNames, destination.profile.paging != .ids,
+            let original = copies.original(of: page, number: number)
+        {
             point.totals.addRepeated()
             return say(
                 "\(page.place): passed over: it shows the same as \(original), so page \(number ?? 0) may be "
