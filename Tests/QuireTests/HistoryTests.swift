@@ -13,10 +13,10 @@ import Testing
     private static let chunk = 90
 
     /// The programs that write histories: well-behaved servers, those that do what is rare, those that choose
-    /// the sizes of their pages, and crawls, also with pages against the order.
+    /// the sizes of their pages, and crawls, also with pages against the order and with wrong keys.
     @Test(arguments: [
         ["fuzz.py"], ["fuzz.py", "--hard"], ["fuzz_sizes.py"], ["fuzz_recorded.py"],
-        ["fuzz_recorded.py", "--crooked"],
+        ["fuzz_recorded.py", "--crooked"], ["fuzz_recorded.py", "--rotten"],
     ])
     func agreeWithTheModel(_ program: [String]) throws {
         var (seen, broken) = (0, 0)
