@@ -1090,7 +1090,7 @@ typedef struct quire_outcome {
     uint64_t updated;
     /*
      * QUIRE_VERDICT_STALE: "used", "reset", "edge-changed", "feed-changed", "sizes-changed", of a message
-     * "repeated"; else empty.
+     * "repeated", of a crawl "no-such-gap"; else empty.
      */
     quire_bytes reason;
     /* Posts the feed did not have, in the order of the page. */
@@ -1197,7 +1197,10 @@ enum {
     QUIRE_CRAWL_HEAD = 1,
     /* The crawl goes on below the last post. `start` is 0. */
     QUIRE_CRAWL_TAIL = 2,
-    /* The crawl goes on below the post above the gap with number `start`. */
+    /*
+     * The crawl goes on below the post above the gap with number `start`. If the gap has closed before a page was
+     * taken in, pages are stale.
+     */
     QUIRE_CRAWL_GAP = 3
 };
 

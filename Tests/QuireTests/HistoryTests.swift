@@ -13,11 +13,11 @@ import Testing
     private static let chunk = 90
 
     /// The programs that write histories: well-behaved servers, those that do what is rare, those that choose
-    /// the sizes of their pages, and crawls, also with pages against the order, and of
-    /// lists without one.
+    /// the sizes of their pages, and crawls, also with pages against the order, with wrong keys, and of lists
+    /// without an order.
     @Test(arguments: [
         ["fuzz.py"], ["fuzz.py", "--hard"], ["fuzz_sizes.py"], ["fuzz_recorded.py"],
-        ["fuzz_recorded.py", "--crooked"], ["fuzz_recorded.py", "--ranked"],
+        ["fuzz_recorded.py", "--crooked"], ["fuzz_recorded.py", "--rotten"], ["fuzz_recorded.py", "--ranked"],
     ])
     func agreeWithTheModel(_ program: [String]) throws {
         var (seen, broken) = (0, 0)

@@ -90,6 +90,12 @@ import Testing
         var fill = Crawl(startingAt: .gap(gap.id))
         try record(2, number: nil, in: &fill, of: feed)
         #expect(try Picture.show(feed) == "[18 17 16 15 14 13 12 11] |end")
+        var late = Crawl(startingAt: .gap(gap.id))
+        for page in 1...2 {
+            let outcome = try feed.ingest(answer(page), page: nil, of: &late)
+            #expect(outcome.verdict == .stale && outcome.reason == "no-such-gap")
+        }
+        #expect(try Picture.show(feed) == "[18 17 16 15 14 13 12 11] |end")
     }
 
     @Test func aPageThatDoesNotFollowTheTailIsNotAttachedToIt() throws {

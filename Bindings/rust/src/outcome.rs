@@ -235,7 +235,7 @@ impl Outcome {
     }
 
     /// `Verdict::Stale`: "used", "reset", "edge-changed", "feed-changed", "sizes-changed",
-    /// "repeated"; else empty.
+    /// "repeated", "no-such-gap"; else empty.
     pub fn reason(&self) -> &str {
         // SAFETY: as for the lists.
         std::str::from_utf8(unsafe { view(self.c.reason) }).unwrap_or("not UTF-8")

@@ -43,34 +43,41 @@ struct BodyStore {
 
     /// Releases bytes of records, given by their numbers. Removes the records of which none are left.
     func release(_ released: some Collection<(key: UInt64, value: Int)>) throws {
-        if released.isEmpty { return }
+        // An update asks for what is noted first: that has the size as well, and the record is elsewhere in memory.
+        let isAlone = released.count == 1
         try transaction.withCursor(.bodies) { cursor in
             for (number, count) in released where count != 0 {
+                if isAlone, let use = try use(of: number) {
+                    try release(count, of: number, use)
+                    continue
+                }
                 guard let value = try cursor.find(NumberKey(newestFirst: number)),
                     let payload = Self.contents(value)?.payload
                 else { throw QuireError.corrupt("body record \(number)") }
                 if payload == count {
                     try cursor.delete()
                 } else {
-                    try release(count, of: number, with: payload)
+                    let noted = isAlone ? nil : try use(of: number)
+                    try release(count, of: number, noted ?? BodyUse(live: payload, total: payload))
                 }
             }
         }
     }
 
+    /// Returns how much of a record is in use; nil while all of it is.
+    private func use(of number: UInt64) throws -> BodyUse? {
+        guard let value = try transaction.get(.bodyUse, NumberKey(number)) else { return nil }
+        return try BodyUse(value, "the use of body record \(number)")
+    }
+
     /// Releases some of the bytes of a record.
-    private func release(_ count: Int, of number: UInt64, with payload: Int) throws {
-        let key = NumberKey(number)
-        var use = BodyUse(live: payload, total: payload)
-        if let value = try transaction.get(.bodyUse, key) {
-            use = try BodyUse(value, "the use of body record \(number)")
-        }
-        let wasFull = use.live == use.total
+    private func release(_ count: Int, of number: UInt64, _ known: BodyUse) throws {
+        var use = known
         use.live -= count
         if use.live > 0 {
-            try transaction.put(.bodyUse, key, use)
+            try transaction.put(.bodyUse, NumberKey(number), use)
         } else {
-            if !wasFull { try transaction.delete(.bodyUse, key) }
+            if known.live < known.total { try transaction.delete(.bodyUse, NumberKey(number)) }
             try transaction.delete(.bodies, NumberKey(newestFirst: number))
         }
     }

@@ -64,14 +64,17 @@ extension Draft {
     // MARK: Recorded pages (R25)
 
     /// Puts an unverified join instead of a gap between two pages of consecutive numbers, and keeps a gap
-    /// from opening between two neighbours whose join is proven.
+    /// from opening between two neighbours whose join is proven. If only its keys put a page of new posts between
+    /// such neighbours, one of the keys is wrong, and the gaps stay.
     mutating func claim() throws(Interruption) {
         rows = state.mergeGaps(rows)
         guard let first = accepted.first, let last = accepted.last else { return }
+        let border = isAllNew ? ticket.after.flatMap { state.cached($0) } : nil
+        let follows = border.flatMap { state.page(of: $0)?.next } == ticket.own
         var at = rows.firstIndex(of: .entry(last))! + 1
         if at < rows.count, rows[at].isGap {
             let below = try state.entry(of: rows[at + 1], from: .above)
-            if try hadProvenNeighbour(.above, below) {
+            if isAllNew ? false : try hadProvenNeighbour(.above, below) {
                 rows.remove(at: at)
             } else if state.page(of: below)?.own == answer.next && !state.options.isStrict {
                 note(claim: below, .numbering)
@@ -84,7 +87,7 @@ extension Draft {
             let leadsHere =
                 state.gaps[gap].down.link == ticket.own
                 || state.page(of: above)?.next == ticket.own
-            if try hadProvenNeighbour(.below, above) {
+            if isAllNew && !follows ? false : try hadProvenNeighbour(.below, above) {
                 rows.remove(at: at)
             } else if leadsHere && !state.options.isStrict {
                 note(claim: first, .numbering)

@@ -13,7 +13,7 @@ public struct Crawl: Sendable, Hashable {
         case head(page: Int)
         /// Below the last entry.
         case tail
-        /// Below the entry above this gap.
+        /// Below the entry above this gap. If the gap has closed before a page was taken in, pages are stale.
         case gap(GapID)
     }
 
@@ -162,10 +162,16 @@ public struct Crawl: Sendable, Hashable {
 
 extension FeedState {
     /// Issues the ticket for the next page of a crawl. `end` is the last entry of the page directly above it;
-    /// `earlier` is the last entry of the nearest page above it that is still cached.
+    /// `earlier` is the last entry of the nearest page above it that is still cached. Returns nil if the
+    /// crawl begins at a gap that does not exist any more.
     mutating func planRecorded(
         _ number: Int, in crawl: Crawl, named own: Link?, end: PostID?, earlier: PostID?
-    ) throws(Interruption) -> TicketRecord {
+    ) throws(Interruption) -> TicketRecord? {
+        var gap: Int?
+        if crawl.ends.isEmpty, case .gap(let id) = crawl.start {
+            gap = try allGaps().first { gaps[$0].id == id }
+            if gap == nil { return nil }
+        }
         var record = newTicket(.recorded, limit: 0)
         record.own = own ?? crawl.link(to: number)
         if isByNumber, own?.isAbove != true {
@@ -182,7 +188,7 @@ extension FeedState {
             record.isAboveHead = true
         } else if own?.isAbove != true {  // otherwise it shows what it lies above
             let start = try border(
-                of: crawl, own: record.own, isNumbered: own != nil, end: end, earlier: earlier)
+                from: gap, own: record.own, isNumbered: own != nil, end: end, earlier: earlier)
             if crawl.isFresh, own == nil, let start { record.own = start.link }
             record.after = start.map { id(of: $0.entry) }
             record.isBeyondMissing = start?.isBeyondMissing ?? false
@@ -205,10 +211,11 @@ extension FeedState {
     }
 
     /// Returns the end of the page before, else the edge that names this page, else (R24) the edge at which
-    /// the nearest earlier page of the crawl ends, else the start of the crawl. Returns nil in an empty feed.
-    /// At the last two, pages are missing above one that has a number.
+    /// the nearest earlier page of the crawl ends, else the start of the crawl: the gap, or the tail.
+    /// Returns nil in an empty feed. At the edge of an earlier page and at the tail, pages are missing above one
+    /// that has a number.
     private func border(
-        of crawl: Crawl, own: Link, isNumbered: Bool, end: PostID?, earlier: PostID?
+        from gap: Int?, own: Link, isNumbered: Bool, end: PostID?, earlier: PostID?
     ) throws(Interruption) -> (entry: Int, link: Link, isBeyondMissing: Bool)? {
         let rows = serverRows
         if rows.isEmpty { return nil }
@@ -217,10 +224,7 @@ extension FeedState {
             return entry
         }
         if let entry = isInSequence(end) { return (entry, own, false) }
-        if crawl.isFresh, case .gap(let id) = crawl.start,
-            let gap = try allGaps().first(where: { gaps[$0].id == id }),
-            let entry = try entryAbove(edge: gaps[gap].down.number)
-        {
+        if let gap, let entry = try entryAbove(edge: gaps[gap].down.number) {
             return (entry, gaps[gap].down.link, false)
         }
         for edge in try allGaps().map({ gaps[$0].down }) + [tail] where edge.link == own {

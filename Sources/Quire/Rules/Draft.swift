@@ -59,6 +59,8 @@ struct Draft: ~Copyable {
     var insideRun = EntrySet()
     /// R25.5: false if the keys of this page of a crawl do not descend, so that they tell no place.
     var hasDescendingKeys = true
+    /// The page of a crawl shows nothing that is cached (R25.3).
+    var isAllNew = false
     /// R25.5: entries that this page of a crawl shows, and that stay where they are.
     var staying: [Int] = []
     /// R25.5. What of a page of a crawl is new and belongs further up than the rest.

@@ -9,6 +9,7 @@ extension Draft {
         var page = delivered
         let places = places()
         let known = page.filter { places[$0] != nil }
+        isAllNew = known.isEmpty
         let keyed = try hasKeys(page)
         if ticket.isAboveHead && !keyed && known.isEmpty { return try putOnTop(page) }
         if ticket.isAtHead, try !isBelowTheTop(page, keyed: keyed) {
@@ -179,6 +180,31 @@ extension Draft {
         let row = border.flatMap { state.cached($0) }.flatMap { rows.firstIndex(of: .entry($0)) }
         let at = (row ?? rows.count - 1) + 1
         return at < rows.count && rows[at].isGap ? at + 1 : at
+    }
+
+    /// R25.3. Returns true if the keys do not contradict the number, wherever else they would fit: the
+    /// border ends a segment, and the key of the page's first post lies between its key and the next one.
+    func fitsBelow(_ first: Int) throws(Interruption) -> Bool {
+        guard let border = ticket.after.flatMap({ state.cached($0) }),
+            let at = rows.firstIndex(of: .entry(border)), key(border)! >= key(first)!
+        else { return false }
+        guard let below = rows[(at + 1)...].firstIndex(where: { !$0.isGap }) else { return true }
+        if below == at + 1 { return false }
+        return key(try state.entry(of: rows[below], from: .above))! < key(first)!
+    }
+
+    /// R25.3. Keeps the gaps beside kept entries. The page should have shown these, so it does not tell
+    /// either that nothing is missing there.
+    mutating func reopen(_ old: [Row], beside kept: [Int]) {
+        if kept.isEmpty { return }
+        let isKept = EntrySet(kept)
+        for at in old.indices.dropFirst().dropLast() where old[at].isGap {
+            let (upper, lower) = (old[at - 1], old[at + 1])
+            guard [upper, lower].contains(where: { $0.entry.map(isKept.contains) ?? false }) else { continue }
+            if let place = rows.firstIndex(of: lower), place > 0, rows[place - 1] == upper {
+                rows.insert(old[at], at: place)
+            }
+        }
     }
 
     /// R9. Moves the link on, because the page shows only what is above its border.

@@ -9,7 +9,9 @@ extension Draft {
         let places = places()
         let anchors = page.filter { places[$0] != nil }
         var window = try window(page, anchors, places, upper: upper, lower: lower)
-        if state.options.order.hasKeys && hasDescendingKeys {
+        let isRecorded = ticket.operation == .recorded
+        let isRerun = isRecorded && rows[window].elementsEqual(page.lazy.map(Row.entry))
+        if state.options.order.hasKeys && hasDescendingKeys && !isRerun {
             window = try widenedByKeys(window, page, upper: upper, lower: lower)
         }
         var missing = try entries(in: rows[window])
@@ -19,7 +21,7 @@ extension Draft {
         }
         if try distrustsBorder(page, anchors, places, window, upper: upper, lower: lower) { return }
         // absence proves nothing in these cases
-        let isBlind = state.options.order == .appendOnly || ticket.operation == .recorded
+        let isBlind = state.options.order == .appendOnly || isRecorded
         let staying = missing.filter { isBlind || isNewer($0) }
         leave(missing.filter { !isBlind && !isNewer($0) })
         kept += staying
@@ -32,9 +34,10 @@ extension Draft {
         if case .unknown = upper { upperGap = try upperSide(page, anchors, above: &above) }
         let all = assembled(above, upperGap, page, lowerGap, below)
         rows = try putBack(staying, in: all, page: page, old: old)
+        if isRecorded && state.options.order.hasKeys { reopen(old, beside: staying) }
         accepted = page
         let isPositional = state.isNumbered || state.options.paging == .pages
-        if isPositional && ticket.operation != .recorded { try doubtKept() }
+        if isPositional && !isRecorded { try doubtKept() }
         if state.options.order == .stable { try requireOrderAround(page, from: above.count) }
     }
 
@@ -106,7 +109,9 @@ extension Draft {
         if let start, let end { return start..<max(start, end) }
         if let at = start ?? end { return at..<at }
         var isByKey = hasDescendingKeys
-        if isByKey && ticket.operation == .recorded { isByKey = try hasKeys(page) }
+        if isByKey && ticket.operation == .recorded {
+            isByKey = try hasKeys(page) ? try !fitsBelow(page[0]) : false
+        }
         let at = isByKey ? try placeForKey(key(page[0])) : placeBelow(ticket.after)
         return at..<at
     }

@@ -183,6 +183,10 @@ extension WriteSession {
                 let ticket = try state.planRecorded(
                     number, in: crawl, named: isNumbered ? crawl.link(to: number) : nil,
                     end: end, earlier: above)
+                guard let ticket else {
+                    judged = Judgement(outcome: Outcome(.stale, reason: "no-such-gap"))
+                    return judged.effect(of: answerNow)
+                }
                 judged = try state.ingest(answerNow, ticket)
                 if judged.isAccepted { state.nameHead(above: number, in: crawl, answerNow) }
                 if judged.placed == nil { shown = answerNow.posts.last { state.cached($0.id) != nil }?.id }

@@ -38,6 +38,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushe
         self.server_index = {}
         self.far_gap = False
         self.unordered = False        # R25.5: its keys do not descend, so they say nothing
+        self.all_new = False          # R25.3: the page of a crawl shows nothing that is cached
         self.stayed = None            # R25.5: known posts of the page that stay where they are
         self.head_changed = False
         self.note = None

@@ -15,6 +15,7 @@ class Recorded:
         if not page:
             return                                            # all of it is outdated or deleted
         known, border = [id for id in page if id in where], ticket.after
+        self.all_new = not known
         keyed, top = self.has_keys(page), next((r for r in self.rows if isinstance(r, str)), page[0])
         if border == TOP and not keyed and not known:          # R25.4: the page above the open head
             self.head_changed, self.head, below = True, feed._edge(UNKNOWN), self.rows
@@ -143,6 +144,16 @@ class Recorded:
         at = self.where().get(border, len(self.rows) - 1) + 1
         return at + (at < len(self.rows) and isinstance(self.rows[at], Gap))
 
+    def fits_below(self, page):
+        """R25.3. The keys do not contradict the number, wherever else they would fit: the border ends a segment, its
+        key is not below the page's, and what comes after the gap there is."""
+        where, border = self.where(), self.ticket.after
+        at = where.get(border, -2) + 1
+        if at < 0 or self.key(border) < self.key(page[0]):
+            return False
+        below = next((row for row in self.rows[at:] if isinstance(row, str)), None)
+        return below is None or isinstance(self.rows[at], Gap) and self.key(below) < self.key(page[0])
+
     def lead_on(self, border, last):
         """R9. The page shows only what lies above its border: the link moves on."""
         at = self.where()[border] + 1
@@ -162,17 +173,19 @@ class Recorded:
         if not self.accepted:
             return
         upper, lower = self.proven_before() if feed.order in ("stable", "bump") else ((), ())
+        border = self.ticket.after
+        follows = border in feed.entries and self.next_of(border) == self.ticket.own
         at = rows.index(self.accepted[-1]) + 1
         if at < len(rows) and isinstance(rows[at], Gap):
             below = feed.pages.get(feed.entries[rows[at + 1]].page)
-            if rows[at + 1] in lower:                         # an entry put between these needs no gap
+            if rows[at + 1] in lower and not self.all_new:    # an entry put between these needs no gap
                 del rows[at]
             elif below and below.own == self.answer.next and not feed.strict:
                 self.claims.setdefault(rows[at + 1], "numbering")
                 del rows[at]
         at = rows.index(self.accepted[0]) - 1
         if at > 0 and isinstance(rows[at], Gap):
-            if rows[at - 1] in upper:
+            if rows[at - 1] in upper and not (self.all_new and not follows):
                 del rows[at]
             elif self.ticket.own in (rows[at].down.link, self.next_of(rows[at - 1])) and not feed.strict:
                 self.claims.setdefault(self.accepted[0], "numbering")

@@ -29,13 +29,14 @@ class Splice:
         end = bottom if bottom is not None else where[anchors[-1]] + 1 if anchors else None
         if start is None and end is None:
             start = end = self.place_below(self.ticket.after) \
-                if self.ticket.op == "recorded" and (self.unordered or not self.has_keys(page)) \
+                if self.ticket.op == "recorded" and (self.unordered or not self.has_keys(page) or self.fits_below(page)) \
                 else self.place_for_key(self.key(page[0]))
         elif start is None:
             start = end
         elif end is None:
             end = start
-        if feed.order in ("stable", "bump") and not self.unordered:  # a page speaks for its key interval
+        rerun = self.ticket.op == "recorded" and rows[start:end] == page
+        if feed.order in ("stable", "bump") and not self.unordered and not rerun:  # a page speaks for its key interval
             keys = [self.key(r) if isinstance(r, str) else None for r in rows]
             high, low = self.key(page[0]), self.key(page[-1])
             total = feed.order == "stable"                    # no two posts share a key: both ends included
@@ -78,7 +79,9 @@ class Splice:
         # the upper side of the page
         if top is None:
             above = self.upper_side(page, anchors, above)
-        self.rows = self.put_back(above + page + below, rows, kept, page[-1])
+        self.rows = self.put_back(above + page + below, rows, kept, page[0], page[-1])
+        if self.ticket.op == "recorded" and feed.order in ("stable", "bump"):
+            self.reopen(rows, set(kept))
         self.accepted = page
         if (feed.numbered() or feed.paging == "pages") and self.ticket.op != "recorded":
             self.doubt_kept()
@@ -111,11 +114,14 @@ class Splice:
             self.tail = edge
         self.note = "replan"
 
-    def put_back(self, rows, old_rows, kept, last):
+    def put_back(self, rows, old_rows, kept, first, last):
         """R9. A kept entry goes directly above its nearest surviving neighbour below, else below
-        the one above; in a stable feed its key decides."""
+        the one above; in a feed with keys its key decides, from the nearest row on that is above all of them."""
+        highest = max((self.key(id) for id in kept if self.key(id) is not None), default=0)
+        top = next((r for r in rows[rows.index(first)::-1] if isinstance(r, str) and r != first
+                    and self.key(r) is not None and self.key(r) >= highest), rows[0]) if kept else None
         for id in reversed(kept):
-            entries = [r for r in rows if isinstance(r, str)]
+            entries = [r for r in rows[rows.index(top):] if isinstance(r, str)]
             if self.feed.order in ("stable", "bump") and self.key(id) is not None:
                 lower = next((r for r in entries if self.key(r) is not None and (self.key(r) < self.key(id)
                               or r == last and self.key(r) == self.key(id))), None)
@@ -128,6 +134,15 @@ class Splice:
             upper = next((r for r in reversed(old_rows[:old_rows.index(id)]) if r in entries), None)
             rows.insert(rows.index(upper) + 1 if upper else 0, id)
         return rows
+
+    def reopen(self, before, kept):
+        """R25.3. A gap beside a kept entry stays: the page should have shown that entry, so it does not tell either
+        that nothing is missing there."""
+        for upper, gap, lower in zip(before, before[1:], before[2:]):
+            if isinstance(gap, Gap) and (upper in kept or lower in kept):
+                at = self.rows.index(lower)
+                if at and self.rows[at - 1] == upper:
+                    self.rows.insert(at, gap)
 
     def choose_anchors(self, page):
         """R6. Known ids in cache order are anchors; the others have moved."""
