@@ -46,8 +46,12 @@
  *           a snapshot until quire_snapshot_end(), a quire_request, quire_outcome or quire_list until it
  *           is freed. Bodies point into the memory-mapped file;
  *           writing to one kills the process.
- * Structs   Those that start with struct_size may grow in later versions. Initialise them with their _INIT
- *           macro; the library reads and writes no further than struct_size. All others never change.
+ * Structs   Those that start with struct_size may grow at their end in later versions, and so may quire_post,
+ *           whose size stands in quire_answer.post_size. Initialise them with their _INIT macro. The library
+ *           reads and writes no further than struct_size. A program of an older header passes less: members
+ *           that it does not know read as 0, which does what was done before there were any. A program of a
+ *           newer header passes more: that must be 0 in an argument, and is zeroed in a result. A size below
+ *           that of version 0.1, or above 4,096, is QUIRE_BAD_ARGUMENT. All other structs never change.
  *           Anonymous enums name the values of int32_t members, so that a number unknown to one side is
  *           never undefined behaviour. 0 is never a valid value unless it is listed.
  * Threads   Each comment ends with a tag. [any]: from any thread, at the same time as any other call.

@@ -136,14 +136,14 @@ private func read(
 public func quire_view_get_info(
     _ snapshot: OpaquePointer?, _ view: OpaquePointer?, _ out: UnsafeMutablePointer<quire_view_info>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         try read(view, snapshot) { snapshot, view, _, _ in
             let info = try snapshot.info(of: view)
-            out!.pointee.order = Int32(info.order == .feed ? QUIRE_VIEW_FEED : QUIRE_VIEW_KEYS)
-            out!.pointee.version = info.version
-            out!.pointee.posts = count(info.posts)
-            out!.pointee.is_current = info.isCurrent ? 1 : 0
-            out!.pointee.is_complete = info.isComplete ? 1 : 0
+            out.order = Int32(info.order == .feed ? QUIRE_VIEW_FEED : QUIRE_VIEW_KEYS)
+            out.version = info.version
+            out.posts = count(info.posts)
+            out.is_current = info.isCurrent ? 1 : 0
+            out.is_complete = info.isComplete ? 1 : 0
         }
     }
 }
