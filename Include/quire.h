@@ -30,9 +30,10 @@
  *           quire_last_error() gives the sentence that goes with the last failure of the calling thread;
  *           success does not clear it. Every function below that returns a status may return
  *           QUIRE_BAD_ARGUMENT, QUIRE_BAD_HANDLE and QUIRE_FORKED; those that write also QUIRE_DISK_FULL,
- *           QUIRE_NO_PERMISSION, QUIRE_IO, QUIRE_CORRUPT, QUIRE_BUSY and QUIRE_WOULD_DEADLOCK; those that
- *           read also QUIRE_IO and QUIRE_CORRUPT, those that read from a quire_snapshot
- *           QUIRE_SNAPSHOT_EXPIRED. Their comments name only others.
+ *           QUIRE_NO_PERMISSION, QUIRE_IO, QUIRE_CORRUPT, QUIRE_BUSY, QUIRE_SNAPSHOTS_OPEN and
+ *           QUIRE_WOULD_DEADLOCK; those that read also QUIRE_IO and QUIRE_CORRUPT, those that read from a
+ *           quire_snapshot QUIRE_SNAPSHOT_EXPIRED, those that read without one QUIRE_SNAPSHOTS_OPEN. Their
+ *           comments name only others.
  * Arguments A call does nothing and returns QUIRE_BAD_ARGUMENT for NULL where a value is needed, NULL with a
  *           length, a misaligned pointer, an unknown enum value or flag, or a count that overflows. A
  *           parameter that may be NULL is marked QUIRE_NULLABLE, and the comment says what NULL means.
@@ -141,11 +142,7 @@ enum {
     QUIRE_NEWER_FORMAT = -7,
     /* A record does not read back as it was written. */
     QUIRE_CORRUPT = -8,
-    /*
-     * The disk, or the quota, is full. Or the file must be mapped anew because it grew, and a snapshot stayed
-     * open in this process for 5 seconds meanwhile: quire_last_error() tells which. Beginning a snapshot can fail
-     * so, too.
-     */
+    /* The disk, or the quota, is full. */
     QUIRE_DISK_FULL = -9,
     /* Permission to read or write the file is missing. */
     QUIRE_NO_PERMISSION = -10,
@@ -174,7 +171,12 @@ enum {
     /* Of a cluster: the log did not answer. The write may have happened, or may yet. */
     QUIRE_IN_DOUBT = -22,
     /* Of a cluster: its address does not read, or the log is set up in a way that would lose entries. */
-    QUIRE_MISCONFIGURED = -23
+    QUIRE_MISCONFIGURED = -23,
+    /*
+     * The file became larger than this process has mapped it, or must be opened again after a failure. That waits for
+     * the snapshots of this process, and one stayed open for 5 seconds. End them, and call again.
+     */
+    QUIRE_SNAPSHOTS_OPEN = -24
 };
 
 typedef struct quire_error {
@@ -329,7 +331,7 @@ typedef struct quire_cache_options {
     int32_t durability;
     /*
      * Address space reserved for the file, in bytes, at most 2^46; 0 is 64 GiB. It is not disk space,
-     * and it grows when it must, which waits for the snapshots of this process.
+     * and it grows when it must, which waits for the snapshots of this process (QUIRE_SNAPSHOTS_OPEN).
      */
     uint64_t map_size;
     /*
@@ -1470,7 +1472,11 @@ quire_status quire_prune(
  */
 typedef struct quire_snapshot quire_snapshot;
 
-/* Opens a snapshot of the last commit. [any] Since 0.1 */
+/*
+ * Opens a snapshot of the last commit. Errors: QUIRE_SNAPSHOTS_OPEN if another process made the file larger than this
+ * process has mapped it, and other snapshots stay open in this process meanwhile: the call waits 5 seconds for them.
+ * [any] Since 0.1
+ */
 quire_status quire_snapshot_begin(
     quire_cache *QUIRE_NONNULL cache, quire_snapshot *QUIRE_NULLABLE *QUIRE_NONNULL out_snapshot);
 
