@@ -1728,8 +1728,8 @@ quire_status quire_rank_of_post(
 /*
  * The rank of the first post whose key is `key` or lower: a list that jumps to a date opens there. If all keys are
  * larger, it is the number of rows. Posts with QUIRE_ROW_DETACHED do not count.
- * Errors: QUIRE_NOT_FOUND unless the order of the feed is QUIRE_ORDER_STABLE or QUIRE_ORDER_BUMP. [one]
- * Since 0.1
+ * Errors: QUIRE_BAD_ARGUMENT unless the order of the feed is QUIRE_ORDER_STABLE or QUIRE_ORDER_BUMP; QUIRE_NOT_FOUND
+ * if it was dropped. [one] Since 0.1
  */
 quire_status quire_rank_of_key(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, int64_t key,
@@ -1935,7 +1935,7 @@ enum {
     QUIRE_START_NEAREST = 2,
     /*
      * The first post of the server's sequence whose key is this one or lower, else the last row. QUIRE_BAD_ARGUMENT
-     * if the order of the feed is not that of keys.
+     * unless the order of the feed is QUIRE_ORDER_STABLE or QUIRE_ORDER_BUMP.
      */
     QUIRE_START_KEY = 3,
     /* The row of this rank, else the last row. */
@@ -1964,7 +1964,7 @@ typedef struct quire_window_start {
 /*
  * Opens a window over the rows that the snapshot sees.
  * start: NULL is the head.
- * Errors: QUIRE_NOT_FOUND for QUIRE_START_POST.
+ * Errors: QUIRE_NOT_FOUND for QUIRE_START_POST; for QUIRE_START_KEY as quire_rank_of_key().
  * [one] Since 0.1
  */
 quire_status quire_window_open(

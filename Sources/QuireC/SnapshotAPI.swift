@@ -217,7 +217,7 @@ public func quire_rank_of_key(
     attempt(clear(out)) {
         out!.pointee = try snapshot(handle).use(with: feed) { open, _, feed in
             guard let rank = try open.read({ try $0.rank(ofKey: key, in: feed) }) else {
-                throw Failure(QUIRE_NOT_FOUND, "the order of feed \(feed.name) is not that of keys")
+                throw Arguments.bad("the order of feed \(feed.name) is not that of keys")
             }
             return count(rank)
         }

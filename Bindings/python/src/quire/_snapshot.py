@@ -134,7 +134,7 @@ class Snapshot:
     def rank_of_key(self, feed: Feed, key: int) -> int:
         """The rank of the first post whose key is this one or lower. Use it to open a list at a date.
 
-        It is row_count() if all keys are larger. NotFoundError if the feed's order is not that of keys.
+        It is row_count() if all keys are larger. BadArgumentError if the feed's order is not that of keys.
         """
         return self._number(lib.quire_rank_of_key, feed, key)
 
