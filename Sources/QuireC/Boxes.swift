@@ -59,11 +59,14 @@ final class CrawlBox: Handle {
 
 /// A snapshot and the memory of what was read from it.
 final class SnapshotBox: Handle, @unchecked Sendable {
-    // @unchecked: the lock lets only one thread at a time use the two. The header requires no more.
+    // @unchecked: the snapshot, the arena and `sectionsRead` are used only inside of `use`, with the lock
+    // held, by one thread at a time. What C has got of the arena does not change.
     static let name: StaticString = "snapshot"
     private let snapshot: OpenSnapshot
     private let arena = Arena()
     private let lock = Mutex(())
+    /// What the last read of sections left. Only inside of ``use(_:)``.
+    var sectionsRead: SectionsRead?
 
     init(_ cache: Cache) throws { snapshot = try OpenSnapshot(cache) }
 
