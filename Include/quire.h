@@ -1023,9 +1023,14 @@ typedef struct quire_answer {
     }
 
 /*
- * The verdict on an answer. Each says how often the same place may be planned again at once. The engine does not count
- * for the program: stop after 32 requests at one place without a change of posts, whatever the verdicts were. The
- * steps of a search double, so no feed needs more. R numbers: Docs/rules.md.
+ * The verdict on an answer. Each says how often the same place may be planned again at once. R numbers: Docs/rules.md.
+ *
+ * The engine does not count for the program, and no fixed number of requests is enough. The steps of a search upwards
+ * double (R26.3), but then it may pass what is cached above the border page by page. A link that is a position
+ * (QUIRE_PAGING_PAGES) leads one page further with each answer while posts have come above (R26.9). Give a place up
+ * after 40 requests, and 2 for each row of the feed (quire_row_count()), without a change of posts, whatever the
+ * verdicts were: no history of the tests needs more. A program may pause before, and go on later: what a search has
+ * found is stored.
  */
 enum {
     /* The answer was accepted. Going on is another request, as often as you like. */
