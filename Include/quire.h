@@ -509,7 +509,8 @@ typedef void (*quire_finding_callback)(
 
 /*
  * Receives the estimated progress of a long operation, from 0 to 1. If it returns anything but QUIRE_OK, the
- * operation stops, returns that status and has changed nothing. It must not write to the cache.
+ * operation stops, returns that number as it is, also one that is no quire_status, and has changed nothing. It must
+ * not write to the cache.
  */
 typedef quire_status (*quire_progress_callback)(void *QUIRE_NULLABLE context, double done);
 
@@ -749,7 +750,9 @@ quire_status quire_feed_names(
 typedef struct quire_batch quire_batch;
 
 /*
- * Writes through `batch` and returns QUIRE_OK to commit, anything else to undo all of it. The handle is
+ * Writes through `batch` and returns QUIRE_OK to commit, anything else to undo all of it: quire_batch_run() then
+ * returns that number as it is, also one that is no quire_status, and quire_last_error() does not change. The library
+ * returns no positive number, so those are free for the reasons of a program. The handle is
  * valid until the callback returns, and ON THE CALLING THREAD ONLY: LMDB ties a write transaction to its
  * thread; elsewhere it gives QUIRE_WRONG_THREAD.
  *
@@ -2092,9 +2095,9 @@ typedef struct quire_view_entry {
 } quire_view_entry;
 
 /*
- * Decides whether a view shows a post: 1, or 0. The entry is zeroed before. It is called inside commits, on
- * the thread that writes, and by quire_check(), maybe on two threads at once. It must depend on nothing but
- * the post, of which it gets id, key, flags and body, and must not use the cache.
+ * Decides whether a view shows a post: 1, or 0, as which any other number counts. The entry is zeroed before. It is
+ * called inside commits, on the thread that writes, and by quire_check(), maybe on two threads at once. It must depend
+ * on nothing but the post, of which it gets id, key, flags and body, and must not use the cache.
  */
 typedef int32_t (*quire_view_callback)(
     void *QUIRE_NULLABLE context, const quire_row *QUIRE_NONNULL post,
