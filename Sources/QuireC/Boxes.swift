@@ -72,6 +72,9 @@ final class SnapshotBox: Handle, @unchecked Sendable {
 
     func use<R>(_ body: (OpenSnapshot, Arena) throws -> R) throws -> R {
         try lock.withLock { _ in
+            // The mutex asks for a result that nothing else refers to. What `body` returns may refer to the
+            // snapshot and its arena: they are used by others only with this lock, and live until C ends the
+            // snapshot, which quire.h forbids while it uses what it has read.
             nonisolated(unsafe) let result = try body(snapshot, arena)
             return result
         }
@@ -89,7 +92,8 @@ final class SnapshotBox: Handle, @unchecked Sendable {
 
 /// A batch while its callback runs.
 final class BatchBox: Handle, @unchecked Sendable {
-    // @unchecked: used only on one thread, which it checks.
+    // @unchecked: `perform` refuses every other thread than that of the callback before it touches `batch` or
+    // `doom`; the rest is constant, and `note` follows a `perform`.
     static let name: StaticString = "batch"
     private let cache: Cache
     private let batch: UnsafePointer<Batch>
