@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 def _batch(batch: Batch | None) -> Any:
     from ._cache import Batch  # which imports this module
-
     return Batch.handle(batch)
 
 
