@@ -30,9 +30,10 @@
  *           quire_last_error() gives the sentence that goes with the last failure of the calling thread;
  *           success does not clear it. Every function below that returns a status may return
  *           QUIRE_BAD_ARGUMENT, QUIRE_BAD_HANDLE and QUIRE_FORKED; those that write also QUIRE_DISK_FULL,
- *           QUIRE_NO_PERMISSION, QUIRE_IO, QUIRE_CORRUPT, QUIRE_BUSY and QUIRE_WOULD_DEADLOCK; those that
- *           read also QUIRE_IO and QUIRE_CORRUPT, those that read from a quire_snapshot
- *           QUIRE_SNAPSHOT_EXPIRED. Their comments name only others.
+ *           QUIRE_NO_PERMISSION, QUIRE_IO, QUIRE_CORRUPT, QUIRE_BUSY, QUIRE_SNAPSHOTS_OPEN and
+ *           QUIRE_WOULD_DEADLOCK; those that read also QUIRE_IO and QUIRE_CORRUPT, those that read from a
+ *           quire_snapshot QUIRE_SNAPSHOT_EXPIRED, those that read without one QUIRE_SNAPSHOTS_OPEN. Their
+ *           comments name only others.
  * Arguments A call does nothing and returns QUIRE_BAD_ARGUMENT for NULL where a value is needed, NULL with a
  *           length, a misaligned pointer, an unknown enum value or flag, or a count that overflows. A
  *           parameter that may be NULL is marked QUIRE_NULLABLE, and the comment says what NULL means.
@@ -46,8 +47,12 @@
  *           a snapshot until quire_snapshot_end(), a quire_request, quire_outcome or quire_list until it
  *           is freed. Bodies point into the memory-mapped file;
  *           writing to one kills the process.
- * Structs   Those that start with struct_size may grow in later versions. Initialise them with their _INIT
- *           macro; the library reads and writes no further than struct_size. All others never change.
+ * Structs   Those that start with struct_size may grow at their end in later versions, and so may quire_post,
+ *           whose size stands in quire_answer.post_size. Initialise them with their _INIT macro. The library
+ *           reads and writes no further than struct_size. A program of an older header passes less: members
+ *           that it does not know read as 0, which does what was done before there were any. A program of a
+ *           newer header passes more: that must be 0 in an argument, and is zeroed in a result. A size below
+ *           that of version 0.1, or above 4,096, is QUIRE_BAD_ARGUMENT. All other structs never change.
  *           Anonymous enums name the values of int32_t members, so that a number unknown to one side is
  *           never undefined behaviour. 0 is never a valid value unless it is listed.
  * Threads   Each comment ends with a tag. [any]: from any thread, at the same time as any other call.
@@ -137,11 +142,7 @@ enum {
     QUIRE_NEWER_FORMAT = -7,
     /* A record does not read back as it was written. */
     QUIRE_CORRUPT = -8,
-    /*
-     * The disk, or the quota, is full. Or the file must be mapped anew because it grew, and a snapshot stayed
-     * open in this process for 5 seconds meanwhile: quire_last_error() tells which. Beginning a snapshot can fail
-     * so, too.
-     */
+    /* The disk, or the quota, is full. */
     QUIRE_DISK_FULL = -9,
     /* Permission to read or write the file is missing. */
     QUIRE_NO_PERMISSION = -10,
@@ -170,7 +171,12 @@ enum {
     /* Of a cluster: the log did not answer. The write may have happened, or may yet. */
     QUIRE_IN_DOUBT = -22,
     /* Of a cluster: its address does not read, or the log is set up in a way that would lose entries. */
-    QUIRE_MISCONFIGURED = -23
+    QUIRE_MISCONFIGURED = -23,
+    /*
+     * The file became larger than this process has mapped it, or must be opened again after a failure. That waits for
+     * the snapshots of this process, and one stayed open for 5 seconds. End them, and call again.
+     */
+    QUIRE_SNAPSHOTS_OPEN = -24
 };
 
 typedef struct quire_error {
@@ -325,7 +331,7 @@ typedef struct quire_cache_options {
     int32_t durability;
     /*
      * Address space reserved for the file, in bytes, at most 2^46; 0 is 64 GiB. It is not disk space,
-     * and it grows when it must, which waits for the snapshots of this process.
+     * and it grows when it must, which waits for the snapshots of this process (QUIRE_SNAPSHOTS_OPEN).
      */
     uint64_t map_size;
     /*
@@ -503,7 +509,8 @@ typedef void (*quire_finding_callback)(
 
 /*
  * Receives the estimated progress of a long operation, from 0 to 1. If it returns anything but QUIRE_OK, the
- * operation stops, returns that status and has changed nothing. It must not write to the cache.
+ * operation stops, returns that number as it is, also one that is no quire_status, and has changed nothing. It must
+ * not write to the cache.
  */
 typedef quire_status (*quire_progress_callback)(void *QUIRE_NULLABLE context, double done);
 
@@ -743,7 +750,9 @@ quire_status quire_feed_names(
 typedef struct quire_batch quire_batch;
 
 /*
- * Writes through `batch` and returns QUIRE_OK to commit, anything else to undo all of it. The handle is
+ * Writes through `batch` and returns QUIRE_OK to commit, anything else to undo all of it: quire_batch_run() then
+ * returns that number as it is, also one that is no quire_status, and quire_last_error() does not change. The library
+ * returns no positive number, so those are free for the reasons of a program. The handle is
  * valid until the callback returns, and ON THE CALLING THREAD ONLY: LMDB ties a write transaction to its
  * thread; elsewhere it gives QUIRE_WRONG_THREAD.
  *
@@ -1017,9 +1026,14 @@ typedef struct quire_answer {
     }
 
 /*
- * The verdict on an answer. Each says how often the same place may be planned again at once. The engine does not count
- * for the program: stop after 32 requests at one place without a change of posts, whatever the verdicts were. The
- * steps of a search double, so no feed needs more. R numbers: Docs/rules.md.
+ * The verdict on an answer. Each says how often the same place may be planned again at once. R numbers: Docs/rules.md.
+ *
+ * The engine does not count for the program, and no fixed number of requests is enough. The steps of a search upwards
+ * double (R26.3), but then it may pass what is cached above the border page by page. A link that is a position
+ * (QUIRE_PAGING_PAGES) leads one page further with each answer while posts have come above (R26.9). Give a place up
+ * after 40 requests, and 2 for each row of the feed (quire_row_count()), without a change of posts, whatever the
+ * verdicts were: no history of the tests needs more. A program may pause before, and go on later: what a search has
+ * found is stored.
  */
 enum {
     /* The answer was accepted. Going on is another request, as often as you like. */
@@ -1469,7 +1483,11 @@ quire_status quire_prune(
  */
 typedef struct quire_snapshot quire_snapshot;
 
-/* Opens a snapshot of the last commit. [any] Since 0.1 */
+/*
+ * Opens a snapshot of the last commit. Errors: QUIRE_SNAPSHOTS_OPEN if another process made the file larger than this
+ * process has mapped it, and other snapshots stay open in this process meanwhile: the call waits 5 seconds for them.
+ * [any] Since 0.1
+ */
 quire_status quire_snapshot_begin(
     quire_cache *QUIRE_NONNULL cache, quire_snapshot *QUIRE_NULLABLE *QUIRE_NONNULL out_snapshot);
 
@@ -1721,8 +1739,8 @@ quire_status quire_rank_of_post(
 /*
  * The rank of the first post whose key is `key` or lower: a list that jumps to a date opens there. If all keys are
  * larger, it is the number of rows. Posts with QUIRE_ROW_DETACHED do not count.
- * Errors: QUIRE_NOT_FOUND unless the order of the feed is QUIRE_ORDER_STABLE or QUIRE_ORDER_BUMP. [one]
- * Since 0.1
+ * Errors: QUIRE_BAD_ARGUMENT unless the order of the feed is QUIRE_ORDER_STABLE or QUIRE_ORDER_BUMP; QUIRE_NOT_FOUND
+ * if it was dropped. [one] Since 0.1
  */
 quire_status quire_rank_of_key(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, int64_t key,
@@ -1928,7 +1946,7 @@ enum {
     QUIRE_START_NEAREST = 2,
     /*
      * The first post of the server's sequence whose key is this one or lower, else the last row. QUIRE_BAD_ARGUMENT
-     * if the order of the feed is not that of keys.
+     * unless the order of the feed is QUIRE_ORDER_STABLE or QUIRE_ORDER_BUMP.
      */
     QUIRE_START_KEY = 3,
     /* The row of this rank, else the last row. */
@@ -1957,7 +1975,7 @@ typedef struct quire_window_start {
 /*
  * Opens a window over the rows that the snapshot sees.
  * start: NULL is the head.
- * Errors: QUIRE_NOT_FOUND for QUIRE_START_POST.
+ * Errors: QUIRE_NOT_FOUND for QUIRE_START_POST; for QUIRE_START_KEY as quire_rank_of_key().
  * [one] Since 0.1
  */
 quire_status quire_window_open(
@@ -2080,9 +2098,9 @@ typedef struct quire_view_entry {
 } quire_view_entry;
 
 /*
- * Decides whether a view shows a post: 1, or 0. The entry is zeroed before. It is called inside commits, on
- * the thread that writes, and by quire_check(), maybe on two threads at once. It must depend on nothing but
- * the post, of which it gets id, key, flags and body, and must not use the cache.
+ * Decides whether a view shows a post: 1, or 0, as which any other number counts. The entry is zeroed before. It is
+ * called inside commits, on the thread that writes, and by quire_check(), maybe on two threads at once. It must depend
+ * on nothing but the post, of which it gets id, key, flags and body, and must not use the cache.
  */
 typedef int32_t (*quire_view_callback)(
     void *QUIRE_NULLABLE context, const quire_row *QUIRE_NONNULL post,

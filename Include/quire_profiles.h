@@ -149,8 +149,9 @@ typedef struct quire_parsed {
     uint32_t flags;
     /*
      * For quire_ingest() and its kin. Its `fetched_at` is 0 and its `has_total` is 0: copy the struct to set
-     * them. A total ends a feed that is paged by offset or number, so set it only for a server that counts
-     * exactly what it lists.
+     * them, and set struct_size of the copy to sizeof(quire_answer), because a newer library may have written
+     * more. For the same reason its posts are post_size bytes apart. A total ends a feed that is paged by offset
+     * or number, so set it only for a server that counts exactly what it lists.
      */
     const quire_answer *QUIRE_NULLABLE answer;
     /* One of QUIRE_ASKED_. */

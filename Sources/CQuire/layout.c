@@ -1,6 +1,7 @@
 /*
  * The layout of every struct in the headers, as C sees it: these numbers are part of the ABI. A struct that starts with
- * struct_size may grow at its end; nothing else here may ever change.
+ * struct_size may grow at its end, and quire_post may; nothing else here may ever change. Then SIZE changes here, and
+ * its smallest size in Sources/QuireC/Structs.swift does not.
  */
 #include "quire_cluster.h"
 #include "quire_profiles.h"

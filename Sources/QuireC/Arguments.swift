@@ -5,27 +5,6 @@ import CQuire
 package enum Arguments {
     package static func bad(_ message: String) -> Failure { Failure(QUIRE_BAD_ARGUMENT, message) }
 
-    /// No struct will ever be larger.
-    static let structLimit = 4096
-
-    // MARK: Structs
-
-    /// Reads a struct that begins with its size. Fields that a newer program knows and this library does not
-    /// must be zero.
-    package static func structure<T: BitwiseCopyable>(
-        _ pointer: UnsafePointer<T>?, _ name: StaticString
-    ) throws(Failure) -> T {
-        guard let pointer, isAligned(pointer) else { throw bad("\(name) is NULL or misaligned") }
-        let raw = UnsafeRawPointer(pointer)
-        let size = Int(raw.load(as: UInt32.self))
-        guard size >= MemoryLayout<T>.stride, size <= structLimit else {
-            throw bad("\(name): its struct_size is \(size); use the _INIT macro")
-        }
-        let rest = UnsafeRawBufferPointer(start: raw, count: size)[MemoryLayout<T>.stride...]
-        if rest.contains(where: { $0 != 0 }) { throw bad("\(name) asks for a newer library") }
-        return pointer.pointee
-    }
-
     static func isAligned<T>(_ pointer: UnsafePointer<T>) -> Bool {
         UInt(bitPattern: pointer) % UInt(MemoryLayout<T>.alignment) == 0
     }
@@ -158,17 +137,6 @@ package func clear<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool 
     guard let out, Arguments.isAligned(UnsafePointer(out)) else { return false }
     UnsafeMutableRawBufferPointer(start: out, count: MemoryLayout<T>.stride)
         .initializeMemory(as: UInt8.self, repeating: 0)
-    return true
-}
-
-/// Zeroes an out parameter that begins with its size, except for that size. Returns false if it cannot be
-/// written.
-package func clearStructure<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool {
-    guard let out, Arguments.isAligned(UnsafePointer(out)) else { return false }
-    let raw = UnsafeMutableRawPointer(out)
-    let size = Int(raw.load(as: UInt32.self))
-    guard size >= MemoryLayout<T>.stride, size <= Arguments.structLimit else { return false }
-    (raw + 4).initializeMemory(as: UInt8.self, repeating: 0, count: size - 4)
     return true
 }
 

@@ -59,16 +59,22 @@ final class CrawlBox: Handle {
 
 /// A snapshot and the memory of what was read from it.
 final class SnapshotBox: Handle, @unchecked Sendable {
-    // @unchecked: the lock lets only one thread at a time use the two. The header requires no more.
+    // @unchecked: the snapshot, the arena and `sectionsRead` are used only inside of `use`, with the lock
+    // held, by one thread at a time. What C has got of the arena does not change.
     static let name: StaticString = "snapshot"
     private let snapshot: OpenSnapshot
     private let arena = Arena()
     private let lock = Mutex(())
+    /// What the last read of sections left. Only inside of ``use(_:)``.
+    var sectionsRead: SectionsRead?
 
     init(_ cache: Cache) throws { snapshot = try OpenSnapshot(cache) }
 
     func use<R>(_ body: (OpenSnapshot, Arena) throws -> R) throws -> R {
         try lock.withLock { _ in
+            // The mutex asks for a result that nothing else refers to. What `body` returns may refer to the
+            // snapshot and its arena: they are used by others only with this lock, and live until C ends the
+            // snapshot, which quire.h forbids while it uses what it has read.
             nonisolated(unsafe) let result = try body(snapshot, arena)
             return result
         }
@@ -86,7 +92,8 @@ final class SnapshotBox: Handle, @unchecked Sendable {
 
 /// A batch while its callback runs.
 final class BatchBox: Handle, @unchecked Sendable {
-    // @unchecked: used only on one thread, which it checks.
+    // @unchecked: `perform` refuses every other thread than that of the callback before it touches `batch` or
+    // `doom`; the rest is constant, and `note` follows a `perform`.
     static let name: StaticString = "batch"
     private let cache: Cache
     private let batch: UnsafePointer<Batch>

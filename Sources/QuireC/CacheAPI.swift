@@ -13,9 +13,9 @@ public func quire_version_string() -> UnsafePointer<CChar>? { Names.version[0] }
 
 @_cdecl("quire_last_error") @implementation
 public func quire_last_error(_ out: UnsafeMutablePointer<quire_error>?) -> quire_status {
-    guard clearStructure(out) else { return quire_status(QUIRE_BAD_ARGUMENT) }
-    LastError.get(&out!.pointee)
-    return quire_status(QUIRE_OK)
+    var error = quire_error()
+    LastError.get(&error)
+    return quire_status(write(error, to: out) ? QUIRE_OK : QUIRE_BAD_ARGUMENT)
 }
 
 @_cdecl("quire_status_name") @implementation
@@ -25,8 +25,7 @@ public func quire_status_name(_ status: quire_status) -> UnsafePointer<CChar>? {
 
 @_cdecl("quire_list_free") @implementation
 public func quire_list_free(_ list: UnsafeMutablePointer<quire_list>?) {
-    let owner = list?.pointee.owner
-    if clearStructure(list) { Arena.free(owner) }
+    if let list = take(list) { Arena.free(list.owner) }
 }
 
 // MARK: The cache
@@ -111,22 +110,22 @@ public func quire_close(_ cache: OpaquePointer?) { Handles.release(cache, as: Ca
 public func quire_stats(
     _ cache: OpaquePointer?, _ out: UnsafeMutablePointer<quire_statistics>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let cache = try Handles.object(cache, as: CacheBox.self).cache
         let statistics = try cache.withSnapshot { try $0.statistics() }
-        out!.pointee.feeds = count(statistics.feeds)
-        out!.pointee.posts = count(statistics.posts)
-        out!.pointee.pages = count(statistics.pages)
-        out!.pointee.gaps = count(statistics.gaps)
-        out!.pointee.body_bytes = statistics.bodyBytes
-        out!.pointee.dead_body_bytes = statistics.deadBodyBytes
-        out!.pointee.generation = statistics.generation
-        out!.pointee.used_bytes = statistics.usedBytes
-        out!.pointee.free_bytes = statistics.freeBytes
-        out!.pointee.snapshots = count(statistics.snapshots)
-        out!.pointee.oldest_snapshot_age = count(statistics.oldestSnapshotAge)
-        out!.pointee.oldest_snapshot_process = Int64(statistics.oldestSnapshotProcess)
-        out!.pointee.pinned_bytes = statistics.pinnedBytes
+        out.feeds = count(statistics.feeds)
+        out.posts = count(statistics.posts)
+        out.pages = count(statistics.pages)
+        out.gaps = count(statistics.gaps)
+        out.body_bytes = statistics.bodyBytes
+        out.dead_body_bytes = statistics.deadBodyBytes
+        out.generation = statistics.generation
+        out.used_bytes = statistics.usedBytes
+        out.free_bytes = statistics.freeBytes
+        out.snapshots = count(statistics.snapshots)
+        out.oldest_snapshot_age = count(statistics.oldestSnapshotAge)
+        out.oldest_snapshot_process = Int64(statistics.oldestSnapshotProcess)
+        out.pinned_bytes = statistics.pinnedBytes
     }
 }
 
@@ -134,20 +133,20 @@ public func quire_stats(
 public func quire_get_evictions(
     _ cache: OpaquePointer?, _ out: UnsafeMutablePointer<quire_evictions>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let cache = try Handles.object(cache, as: CacheBox.self).cache
         let evictions = try cache.withSnapshot { try $0.statistics().evictions }
         let all = evictions.all
-        out!.pointee.pages = all.pages
-        out!.pointee.posts = all.posts
-        out!.pointee.body_bytes = all.bodyBytes
-        out!.pointee.posts_by_age = evictions.age.posts
-        out!.pointee.posts_by_feed = evictions.feed.posts
-        out!.pointee.posts_by_collection = evictions.collection.posts
-        out!.pointee.posts_by_cache = evictions.cache.posts
-        out!.pointee.posts_by_file = evictions.file.posts
-        out!.pointee.hits = evictions.hits
-        out!.pointee.misses = evictions.misses
+        out.pages = all.pages
+        out.posts = all.posts
+        out.body_bytes = all.bodyBytes
+        out.posts_by_age = evictions.age.posts
+        out.posts_by_feed = evictions.feed.posts
+        out.posts_by_collection = evictions.collection.posts
+        out.posts_by_cache = evictions.cache.posts
+        out.posts_by_file = evictions.file.posts
+        out.hits = evictions.hits
+        out.misses = evictions.misses
     }
 }
 
@@ -253,12 +252,12 @@ public func quire_feed_close(_ feed: OpaquePointer?) { Handles.release(feed, as:
 public func quire_feed_names(
     _ cache: OpaquePointer?, _ out: UnsafeMutablePointer<quire_list>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let cache = try Handles.object(cache, as: CacheBox.self).cache
         let arena = Arena()
         let names = arena.list(try cache.feeds().map(\.name)) { arena.text($0) }
-        (out!.pointee.items, out!.pointee.count) = (names.items, names.count)
-        out!.pointee.owner = try arena.owner()
+        (out.items, out.count) = (names.items, names.count)
+        out.owner = try arena.owner()
     }
 }
 

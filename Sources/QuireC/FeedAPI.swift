@@ -10,7 +10,7 @@ public func quire_plan(
     _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ place: UnsafePointer<quire_place>?,
     _ out: UnsafeMutablePointer<quire_request>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let given = try Arguments.structure(place, "the place")
         let place = try Place(given)
         let limit = try Arguments.count(
@@ -21,9 +21,9 @@ public func quire_plan(
             place, limit: limit == 0 ? nil : limit, isBounded: isBounded, link: link == .unknown ? nil : link)
         switch try perform(operation, on: feed, batch).plan {
         case .refused(let refusal):
-            out!.pointee.refusal = refusal.number
-            out!.pointee.help = refusal.help.number
-        case .request(let request): try out!.pointee.fill(request)
+            out.refusal = refusal.number
+            out.help = refusal.help.number
+        case .request(let request): try out.fill(request)
         }
     }
 }
@@ -79,8 +79,7 @@ extension quire_request {
 
 @_cdecl("quire_request_free") @implementation
 public func quire_request_free(_ request: UnsafeMutablePointer<quire_request>?) {
-    let owner = request?.pointee.owner
-    if clearStructure(request) { Arena.free(owner) }
+    if let request = take(request) { Arena.free(request.owner) }
 }
 
 @_cdecl("quire_refusal_name") @implementation
@@ -101,9 +100,9 @@ public func quire_ingest(
     _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ ticket: UInt64,
     _ answer: UnsafePointer<quire_answer>?, _ out: UnsafeMutablePointer<quire_outcome>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let answer = try Answer(answer)
-        try out!.pointee.fill(try perform(.ingest(answer, for: Ticket(ticket)), on: feed, batch).outcome)
+        try out.fill(try perform(.ingest(answer, for: Ticket(ticket)), on: feed, batch).outcome)
     }
 }
 
@@ -122,16 +121,17 @@ extension Answer {
         }
         deleted = try Arguments.ids(answer.deleted, "the deleted posts")
         let stride = Int(answer.post_size)
-        guard stride >= MemoryLayout<quire_post>.stride, stride % 8 == 0,
-            stride <= Arguments.structLimit
-        else { throw Arguments.bad("the answer: its post_size is \(stride)") }
-        let array = try Arguments.array(answer.posts, answer.count, stride: stride, "the posts")
-        func post(_ at: Int) -> quire_post {
-            array.load(fromByteOffset: at * stride, as: quire_post.self)
+        guard quire_post.isSize(stride), stride % 8 == 0 else {
+            throw Arguments.bad("the answer: its post_size is \(stride)")
         }
+        let array = try Arguments.array(answer.posts, answer.count, stride: stride, "the posts")
+        func post(_ at: Int) -> quire_post { quire_post(array.baseAddress! + at * stride, size: stride) }
         let limit = Int(QUIRE_BODIES_LIMIT)
         var size = 0
         for at in 0..<answer.count {
+            if quire_post.asksForMore(array.baseAddress! + at * stride, size: stride) {
+                throw Arguments.bad("a post asks for a newer library")
+            }
             size += try Arguments.bytes(post(at).body, atMost: limit - size, "the bodies").count
         }
         bytes.reserveCapacity(size)
@@ -188,8 +188,7 @@ extension quire_outcome {
 
 @_cdecl("quire_outcome_free") @implementation
 public func quire_outcome_free(_ outcome: UnsafeMutablePointer<quire_outcome>?) {
-    let owner = outcome?.pointee.owner
-    if clearStructure(outcome) { Arena.free(owner) }
+    if let outcome = take(outcome) { Arena.free(outcome.owner) }
 }
 
 @_cdecl("quire_verdict_name") @implementation
@@ -203,12 +202,12 @@ public func quire_push(
     _ number: UnsafePointer<UInt64>?, _ follows: quire_bytes,
     _ out: UnsafeMutablePointer<quire_outcome>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let answer = try Answer(answer)
         let number = try Arguments.number(number, "the number of a message")
         let follows = follows.size == 0 ? nil : try Arguments.id(follows)
         let operation = FeedOperation.push(answer, number: number, follows: follows)
-        try out!.pointee.fill(try perform(operation, on: feed, batch).outcome)
+        try out.fill(try perform(operation, on: feed, batch).outcome)
     }
 }
 
@@ -259,7 +258,7 @@ public func quire_crawl_ingest(
     _ crawl: OpaquePointer?, _ batch: OpaquePointer?, _ page: UInt64,
     _ answer: UnsafePointer<quire_answer>?, _ out: UnsafeMutablePointer<quire_outcome>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let box = try Handles.object(crawl, as: CrawlBox.self)
         let batchBox = try batch.map { try Handles.object($0, as: BatchBox.self) }
         let page = page == .max ? nil : try pageNumber(page)
@@ -268,6 +267,6 @@ public func quire_crawl_ingest(
         let (outcome, after) = try box.feed.perform(.crawl(answer, page: page, of: before), batch).crawled
         batchBox?.note(box, at: before)
         box.crawl.withLock { $0 = after }
-        try out!.pointee.fill(outcome)
+        try out.fill(outcome)
     }
 }

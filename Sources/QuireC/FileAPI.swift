@@ -61,7 +61,7 @@ public func quire_repair(
     _ path: UnsafePointer<CChar>?, _ flags: UInt32, _ progress: quire_progress_callback?,
     _ context: UnsafeMutableRawPointer?, _ out: UnsafeMutablePointer<quire_repair_report>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let path = try Arguments.path(path)
         let flags = try Arguments.flags(flags, QUIRE_REPAIR_DRY_RUN, "quire_repair")
         let listener = Listener(progress: progress, context: context)
@@ -78,18 +78,17 @@ public func quire_repair(
                     new_gaps: count(feed.newGaps),
                     is_lost: feed.isLost ? 1 : 0, reserved: 0))
         }
-        out!.pointee.is_sound = report.isSound ? 1 : 0
-        out!.pointee.damaged_records = count(report.damagedRecords)
-        out!.pointee.kept_file = arena.text(report.keptFile ?? "")
-        (out!.pointee.feeds, out!.pointee.count) = (UnsafePointer(feeds), report.feeds.count)
-        out!.pointee.owner = try arena.owner()
+        out.is_sound = report.isSound ? 1 : 0
+        out.damaged_records = count(report.damagedRecords)
+        out.kept_file = arena.text(report.keptFile ?? "")
+        (out.feeds, out.count) = (UnsafePointer(feeds), report.feeds.count)
+        out.owner = try arena.owner()
     }
 }
 
 @_cdecl("quire_repair_report_free") @implementation
 public func quire_repair_report_free(_ report: UnsafeMutablePointer<quire_repair_report>?) {
-    let owner = report?.pointee.owner
-    if clearStructure(report) { Arena.free(owner) }
+    if let report = take(report) { Arena.free(report.owner) }
 }
 
 @_cdecl("quire_compact") @implementation

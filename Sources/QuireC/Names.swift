@@ -222,6 +222,7 @@ struct Names: @unchecked Sendable {  // created once, never changed
             (QUIRE_SNAPSHOT_EXPIRED, "snapshot-expired"), (QUIRE_BAD_RESPONSE, "bad-response"),
             (QUIRE_UNCLEAN, "unclean"), (QUIRE_UNAVAILABLE, "unavailable"),
             (QUIRE_IN_DOUBT, "in-doubt"), (QUIRE_MISCONFIGURED, "misconfigured"),
+            (QUIRE_SNAPSHOTS_OPEN, "snapshots-open"),
         ].map { (Int32($0), $1) })
     static let version = Names([(0, QUIRE_VERSION_STRING)])
 }

@@ -223,7 +223,7 @@ public func quire_prune(
     _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ policy: UnsafePointer<quire_prune_policy>?,
     _ out: UnsafeMutablePointer<quire_prune_result>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let given = try Arguments.structure(policy, "the policy")
         let policy = try PrunePolicy(given)
         let result: PruneResult
@@ -234,9 +234,9 @@ public func quire_prune(
             let feed = try Handles.object(feed, as: FeedBox.self).feed
             result = try feed.cache.dryRun { try $0[feed].prune(policy) }
         }
-        out!.pointee.is_done = result.isDone ? 1 : 0
-        out!.pointee.pages = count(result.pages)
-        out!.pointee.posts = count(result.posts)
+        out.is_done = result.isDone ? 1 : 0
+        out.pages = count(result.pages)
+        out.posts = count(result.posts)
     }
 }
 

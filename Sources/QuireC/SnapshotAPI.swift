@@ -38,12 +38,12 @@ public func quire_feed_get_info(
     _ handle: OpaquePointer?, _ feed: OpaquePointer?,
     _ out: UnsafeMutablePointer<quire_feed_info>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         try snapshot(handle).use(with: feed) { open, arena, feed in
-            out!.pointee.fill(try open.read { try $0.info(of: feed) }, feed.number, arena)
+            out.fill(try open.read { try $0.info(of: feed) }, feed.number, arena)
             let overlaps = try open.overlaps(of: feed)
-            out!.pointee.head.is_overlapping = overlaps.head ? 1 : 0
-            out!.pointee.tail.is_overlapping = overlaps.tail ? 1 : 0
+            out.head.is_overlapping = overlaps.head ? 1 : 0
+            out.tail.is_overlapping = overlaps.tail ? 1 : 0
         }
     }
 }
@@ -217,7 +217,7 @@ public func quire_rank_of_key(
     attempt(clear(out)) {
         out!.pointee = try snapshot(handle).use(with: feed) { open, _, feed in
             guard let rank = try open.read({ try $0.rank(ofKey: key, in: feed) }) else {
-                throw Failure(QUIRE_NOT_FOUND, "the order of feed \(feed.name) is not that of keys")
+                throw Arguments.bad("the order of feed \(feed.name) is not that of keys")
             }
             return count(rank)
         }
@@ -284,7 +284,7 @@ public func quire_post_get_info(
     _ handle: OpaquePointer?, _ collection: quire_bytes, _ id: quire_bytes,
     _ out: UnsafeMutablePointer<quire_post_info>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let collection = try Arguments.collection(collection)
         let id = try Arguments.id(id)
         try snapshot(handle).use { open, arena in
@@ -292,7 +292,7 @@ public func quire_post_get_info(
                 throw Failure(QUIRE_NOT_FOUND, "no feed of the collection holds post \(id)")
             }
             let body = try open.bytes(of: post)
-            out!.pointee.fill(post, body, arena)
+            out.fill(post, body, arena)
         }
     }
 }

@@ -44,6 +44,7 @@ package struct Failure: Error {
         case .wouldDeadlock: QUIRE_WOULD_DEADLOCK
         case .busy: QUIRE_BUSY
         case .snapshotExpired: QUIRE_SNAPSHOT_EXPIRED
+        case .snapshotsOpen: QUIRE_SNAPSHOTS_OPEN
         case .closed: QUIRE_FORKED
         case .unclean: QUIRE_UNCLEAN
         }

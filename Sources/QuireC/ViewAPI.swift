@@ -9,9 +9,23 @@ final class ViewBox: Handle {
     init(_ view: StoredView) { self.view = view }
 }
 
+/// Where a read of a view's sections ended, for the read that goes on there.
+struct SectionsRead {
+    let view: StoredView
+    /// The number of sections up to the last one.
+    let count: UInt64
+    let last: StoredViewSection
+
+    /// In one snapshot a feed has one view of a name.
+    func isOf(_ other: StoredView) -> Bool {
+        (view.feed.number, view.name) == (other.feed.number, other.name)
+    }
+}
+
 /// A callback of C with its context, which is released with this.
 private final class ViewCallback: @unchecked Sendable {
-    // @unchecked: the header says on which threads the callback runs.
+    // @unchecked: its properties are constants. The program has promised, by quire.h, that the callback and
+    // what its context points to may be used on any thread that writes, and on two at once.
     private let callback: quire_view_callback
     private let context: UnsafeMutableRawPointer?
     private let release: quire_release_callback?
@@ -136,14 +150,14 @@ private func read(
 public func quire_view_get_info(
     _ snapshot: OpaquePointer?, _ view: OpaquePointer?, _ out: UnsafeMutablePointer<quire_view_info>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         try read(view, snapshot) { snapshot, view, _, _ in
             let info = try snapshot.info(of: view)
-            out!.pointee.order = Int32(info.order == .feed ? QUIRE_VIEW_FEED : QUIRE_VIEW_KEYS)
-            out!.pointee.version = info.version
-            out!.pointee.posts = count(info.posts)
-            out!.pointee.is_current = info.isCurrent ? 1 : 0
-            out!.pointee.is_complete = info.isComplete ? 1 : 0
+            out.order = Int32(info.order == .feed ? QUIRE_VIEW_FEED : QUIRE_VIEW_KEYS)
+            out.version = info.version
+            out.posts = count(info.posts)
+            out.is_current = info.isCurrent ? 1 : 0
+            out.is_complete = info.isComplete ? 1 : 0
         }
     }
 }
@@ -194,7 +208,7 @@ public func quire_view_find_post(
             guard let place = try snapshot.place(of: id, in: view) else {
                 throw Failure(QUIRE_NOT_FOUND, "view \(view.name) does not show post \(id)")
             }
-            let posts = try snapshot.sections(of: view).first { $0.name == place.section }?.posts ?? 0
+            let posts = try snapshot.posts(inSection: place.section, of: view)
             out!.pointee = quire_view_section(place.section, posts: posts, rank: place.rank, arena)
         }
     }
@@ -208,10 +222,17 @@ public func quire_view_sections(
 ) -> quire_status {
     attempt(clear(out)) {
         let room = try Room(sections, capacity, "the sections")
+        let box = try Handles.object(snapshot, as: SnapshotBox.self)
         try read(view, snapshot) { snapshot, view, _, arena in
-            let found = try snapshot.sections(of: view).dropFirst(Int(clamping: skip))
+            let start = box.sectionsRead.flatMap { $0.isOf(view) && $0.count <= skip ? $0 : nil }
+            let found = try snapshot.sections(
+                of: view, after: start?.last, skipping: Int(clamping: skip - (start?.count ?? 0)),
+                limit: room.capacity)
             out!.pointee = room.fill(found) {
                 quire_view_section($0.name, posts: $0.posts, rank: $0.rank, arena)
+            }
+            if let last = found.last {
+                box.sectionsRead = SectionsRead(view: view, count: skip + UInt64(found.count), last: last)
             }
         }
     }

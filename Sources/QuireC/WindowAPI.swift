@@ -60,14 +60,14 @@ private func window(_ handle: OpaquePointer?) throws(Failure) -> WindowBox { try
 public func quire_window_get_info(
     _ handle: OpaquePointer?, _ out: UnsafeMutablePointer<quire_window_info>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         try window(handle).window.withLock { window in
-            out!.pointee.is_following_head = window.anchor == nil ? 1 : 0
-            out!.pointee.generation = window.generation
-            out!.pointee.row_count = count(window.rowCount)
-            out!.pointee.rank = count(window.rank)
-            out!.pointee.count = count(window.rows.count)
-            out!.pointee.anchor = count(window.anchorIndex)
+            out.is_following_head = window.anchor == nil ? 1 : 0
+            out.generation = window.generation
+            out.row_count = count(window.rowCount)
+            out.rank = count(window.rank)
+            out.count = count(window.rows.count)
+            out.anchor = count(window.anchorIndex)
         }
     }
 }
@@ -95,13 +95,13 @@ public func quire_window_look(
 public func quire_window_update(
     _ handle: OpaquePointer?, _ snapshot: OpaquePointer?, _ out: UnsafeMutablePointer<quire_difference>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let box = try window(handle)
         try Handles.object(snapshot, as: SnapshotBox.self).use { open, arena in
             try box.window.withLock { window in
                 try requireSameFile(window, open)
                 let difference = try open.read { try window.update(to: $0) }
-                out!.pointee.fill(difference, arena)
+                out.fill(difference, arena)
             }
         }
     }
@@ -155,11 +155,11 @@ public func quire_window_read(
 public func quire_window_nearest(
     _ handle: OpaquePointer?, _ out: UnsafeMutablePointer<quire_list>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let posts = try window(handle).window.withLock { $0.nearestPosts }
         let arena = Arena()
         let ids = arena.ids(posts)
-        (out!.pointee.items, out!.pointee.count) = (ids.items, ids.count)
-        out!.pointee.owner = try arena.owner()
+        (out.items, out.count) = (ids.items, ids.count)
+        out.owner = try arena.owner()
     }
 }

@@ -10,14 +10,14 @@ public func quire_parse(
     _ profile: OpaquePointer?, _ response: UnsafePointer<quire_response>?,
     _ out: UnsafeMutablePointer<quire_parsed>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let box = try Handles.object(profile, as: ProfileBox.self)
         let given = try Arguments.structure(response, "the response")
         let body = try Arguments.bytes(given.body, atMost: Int(QUIRE_BODIES_LIMIT), "the response")
         let parsed = try box.read(Array(body), try Envelope(given))
         let arena = Arena()
-        out!.pointee.fill(parsed, arena)
-        out!.pointee.owner = try arena.owner()
+        out.fill(parsed, arena)
+        out.owner = try arena.owner()
     }
 }
 
@@ -104,6 +104,5 @@ extension quire_answer {
 
 @_cdecl("quire_parsed_free") @implementation
 public func quire_parsed_free(_ parsed: UnsafeMutablePointer<quire_parsed>?) {
-    let owner = parsed?.pointee.owner
-    if clearStructure(parsed) { Arena.free(owner) }
+    if let parsed = take(parsed) { Arena.free(parsed.owner) }
 }

@@ -8,9 +8,9 @@ import Synchronization
 
 @_cdecl("quire_profiles_last_error") @implementation
 public func quire_profiles_last_error(_ out: UnsafeMutablePointer<quire_error>?) -> quire_status {
-    guard clearStructure(out) else { return quire_status(QUIRE_BAD_ARGUMENT) }
-    LastError.get(&out!.pointee)
-    return quire_status(QUIRE_OK)
+    var error = quire_error()
+    LastError.get(&error)
+    return quire_status(write(error, to: out) ? QUIRE_OK : QUIRE_BAD_ARGUMENT)
 }
 
 /// A profile and its parser, which one thread at a time may use.
@@ -97,31 +97,30 @@ public func quire_profile_close(_ profile: OpaquePointer?) {
 
 @_cdecl("quire_profile_names") @implementation
 public func quire_profile_names(_ out: UnsafeMutablePointer<quire_list>?) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let arena = Arena()
         let names = arena.list(Profile.builtIn.map(\.name)) { arena.text($0) }
-        (out!.pointee.items, out!.pointee.count) = (names.items, names.count)
-        out!.pointee.owner = try arena.owner()
+        (out.items, out.count) = (names.items, names.count)
+        out.owner = try arena.owner()
     }
 }
 
 @_cdecl("quire_profile_names_free") @implementation
 public func quire_profile_names_free(_ names: UnsafeMutablePointer<quire_list>?) {
-    let owner = names?.pointee.owner
-    if clearStructure(names) { Arena.free(owner) }
+    if let names = take(names) { Arena.free(names.owner) }
 }
 
 @_cdecl("quire_profile_get_feed_options") @implementation
 public func quire_profile_get_feed_options(
     _ profile: OpaquePointer?, _ out: UnsafeMutablePointer<quire_feed_options>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let options = try Handles.object(profile, as: ProfileBox.self).profile.options
-        out!.pointee.order = options.order.number
-        out!.pointee.paging = options.paging.number
-        out!.pointee.page_size = UInt32(clamping: options.pageSize)
-        out!.pointee.minimum_run = UInt32(clamping: options.minimumRun)
-        out!.pointee.first_page = UInt32(clamping: options.firstPage)
-        (out!.pointee.sizes, out!.pointee.rows_per_page) = options.sizes.numbers
+        out.order = options.order.number
+        out.paging = options.paging.number
+        out.page_size = UInt32(clamping: options.pageSize)
+        out.minimum_run = UInt32(clamping: options.minimumRun)
+        out.first_page = UInt32(clamping: options.firstPage)
+        (out.sizes, out.rows_per_page) = options.sizes.numbers
     }
 }

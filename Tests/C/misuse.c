@@ -302,6 +302,7 @@ int main(int argc, char **argv)
     misuse_merges();
     misuse_windows();
     misuse_views();
+    misuse_structs();
     misuse_upkeep();
     misuse_batches();
     misuse_threads();

@@ -52,6 +52,7 @@ void misuse_ranks(void);
 void misuse_merges(void);
 void misuse_windows(void);
 void misuse_views(void);
+void misuse_structs(void);
 void misuse_upkeep(void);
 void misuse_batches(void);
 void misuse_threads(void);

@@ -204,8 +204,40 @@ static quire_status close_inside(void *context, quire_batch *batch)
     return quire_delete(other_feed, batch, text("absent"));
 }
 
+static int runs;
+
+/* Writes, and gives up with a number of its own. */
+static quire_status give_up(void *number, quire_batch *batch)
+{
+    int32_t done = 0;
+    runs++;
+    EXPECT(QUIRE_OK, quire_insert_local(feed, batch, text("given up"), text("x"), &done));
+    REQUIRE(done == 1);
+    return *(const quire_status *)number;
+}
+
+/* A callback may return any number: it comes back as it is, and is no failure of the library. */
+static void statuses(void)
+{
+    const quire_status numbers[] = {1, 12345, INT32_MAX, -12345, INT32_MIN, QUIRE_AGAIN, QUIRE_FORKED};
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        quire_status number = numbers[i];
+        quire_error error = QUIRE_ERROR_INIT;
+        uint8_t is_there = 7;
+        quire_bytes id = text("given up");
+        const quire_ids ids = {&id, 1};
+        EXPECT(BAD, quire_batch_run(cache, NULL, NULL)); /* the last error is this one */
+        runs = 0;
+        REQUIRE(quire_batch_run(cache, give_up, &number) == number && runs == 1);
+        REQUIRE(quire_last_error(&error) == QUIRE_OK && error.status == BAD);
+        EXPECT(QUIRE_OK, quire_contains(feed, ids, &is_there));
+        REQUIRE(is_there == 0);
+    }
+}
+
 void misuse_batches(void)
 {
+    statuses();
     quire_cache *again;
     EXPECT(BAD, quire_batch_run(cache, NULL, NULL));
     EXPECT(QUIRE_BAD_HANDLE, quire_batch_run(NULL, keep, NULL));

@@ -84,6 +84,12 @@ static void reads(quire_snapshot *open)
     REQUIRE(count == 0);
     EXPECT(QUIRE_OK, quire_view_sections(open, view, 0, sections, 3, &count));
     REQUIRE(count == 2 && sections[1].rank == 1 && sections[1].posts == 1);
+    /* one by one, forwards and backwards: what was read before must not matter */
+    for (int step = 0; step < 6; step++) {
+        uint64_t skip = (uint64_t)(step < 3 ? step : 5 - step);
+        EXPECT(QUIRE_OK, quire_view_sections(open, view, skip, &place, 1, &count));
+        REQUIRE(count == (skip < 2) && (skip == 2 || (place.rank == skip && place.posts == 1)));
+    }
     EXPECT(QUIRE_OK, quire_view_sections(open, view, UINT64_MAX, sections, 3, &count));
     REQUIRE(count == 0);
     EXPECT(QUIRE_OK, quire_view_find_post(open, view, text("c"), &place));

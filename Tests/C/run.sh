@@ -99,6 +99,8 @@ check "build: two copies" gcc -std=c11 -IInclude -D_GNU_SOURCE -Wall -Wextra -We
 check "two copies in a process" fresh "$work/copies" build/libquire.so.0
 check "build: budget" link budget -std=c11 Tests/C/budget.c
 check "a budget of two processes" fresh "$work/budget"
+check "build: a file that outgrows a map" link grown -std=c11 Tests/C/grown.c
+check "a file that outgrows a map" fresh "$work/grown"
 check "build: two processes" link twoproc -std=c11 Tests/C/twoproc.c
 check "build: check" link check -std=c11 Tests/C/check.c
 check "two processes" Tests/C/twoproc.sh "$work/twoproc" "$work/check"

@@ -47,6 +47,27 @@ static void ingest(quire::cache &cache)
     CHECK(other.size() == 2 && other.answer().size() == 2);
 }
 
+// An answer as a newer library makes it: it is larger, and so are its posts. The copy is one of this header.
+static void newer(quire::cache &cache)
+{
+    struct {
+        quire_post known;
+        std::uint64_t more;
+    } posts[2] = {};
+    posts[0].known.id = {"first", 5};
+    posts[1].known.id = {"second", 6};
+    quire_answer c = QUIRE_ANSWER_INIT;
+    c.struct_size += 64;
+    c.post_size = sizeof *posts;
+    c.posts = &posts[0].known;
+    c.count = 2;
+    const quire::answer copy(c);
+    CHECK(copy.c().struct_size == sizeof c && copy.c().post_size == sizeof(quire_post));
+    quire::feed feed = cache.feed("newer");
+    const quire::outcome outcome = feed.ingest(feed.plan(quire::place::head()).ticket(), copy);
+    CHECK(outcome.added().size() == 2);
+}
+
 static void refuse()
 {
     CHECK(quire::profile::names().size() >= 27);
@@ -80,6 +101,7 @@ int main(int count, char **arguments)
     {
         quire::cache cache(path);
         ingest(cache);
+        newer(cache);
     }
     refuse();
     read_only(path);

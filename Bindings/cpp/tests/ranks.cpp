@@ -48,7 +48,12 @@ void test_ranks(const std::string &path, void (*must)(bool, const char *))
     for (const std::uint64_t rank : {std::uint64_t(201), UINT64_MAX})
         for (const quire::row &row : snapshot.rows_from_rank(feed, rank)) must(row.is_gap(), "no row is there");
     must(!snapshot.rank_of_post(feed, "absent"), "no such post");
-    must(!snapshot.rank_of_key(keyless, 1), "no keys");
+    try {
+        (void)snapshot.rank_of_key(keyless, 1);
+        must(false, "a key of a feed without keys");
+    } catch (const quire::error &error) {
+        must(error.status() == quire::status::bad_argument, "no keys");
+    }
 
     quire::cache_options limited;
     limited.budget = QUIRE_BUDGET_INIT;

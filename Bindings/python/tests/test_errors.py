@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -131,6 +132,63 @@ def test_closed_things(tmp_path: Path) -> None:
         with raises(Status.BAD_HANDLE) as expected:
             use()
         assert isinstance(expected.error, ValueError)
+
+
+def test_other_objects_are_named(cache: quire.Cache, feed: quire.Feed) -> None:
+    """What is passed in the place of another object is an error that names both, and nothing internal."""
+    fill(feed, ["a"])
+    view = quire.View(feed, "all", lambda post: quire.Shown())
+    request = feed.plan()
+    dated = cache.feed("dated", quire.FeedOptions(order=quire.Order.STABLE))
+    dated.ingest(dated.plan(), [("a", b"", 1)], next="more")
+    with cache.snapshot() as snapshot:
+        window = snapshot.window(feed)
+        frontier = list(snapshot.merged([dated]))[-1][1]
+        assert isinstance(frontier, quire.Frontier)
+        uses = [
+            (lambda: snapshot.info(cache), "Feed"), (lambda: snapshot.after(None), "Feed"),
+            (lambda: snapshot.rank_of_post("timeline", "a"), "Feed"), (lambda: snapshot.find(snapshot, "a"), "Feed"),
+            (lambda: list(snapshot.merged([feed, "other"])), "Feed"), (lambda: snapshot.window(view), "Feed"),
+            (lambda: list(snapshot.rows(view)), "Feed"), (lambda: quire.View(cache, "x"), "Feed"),
+            (lambda: view.info(cache), "Snapshot"), (lambda: view.rows(window), "Snapshot"),
+            (lambda: view.sections(None), "Snapshot"), (lambda: window.update(cache), "Snapshot"),
+            (lambda: window.rows(feed), "Snapshot"), (lambda: feed.reset(batch=cache), "Batch"),
+            (lambda: cache.update_body("a", b"", batch=feed), "Batch"), (lambda: feed.ingest(None, []), "Request"),
+            (lambda: feed.ingest("1", []), "Request"), (lambda: feed.cancel(feed), "Request"),
+            (lambda: feed.plan(quire.Place.GAP, gap=request), "GapRow"),
+            (lambda: snapshot.after(feed, "a"), "PostRow"), (lambda: snapshot.rank_of_row(feed, frontier), "PostRow")]
+        for use, wanted in uses:
+            with pytest.raises(TypeError, match=rf"^a (quire\.)?{wanted} (or a GapRow )?is needed, not ") as caught:
+                use()
+            assert "._" not in str(caught.value) and "attribute" not in str(caught.value)
+    assert feed.ingest(request, [("b", b"")]).added == ["b"]
+
+
+def test_booleans_are_no_numbers(cache: quire.Cache, feed: quire.Feed) -> None:
+    fill(feed, ["a", "1"])
+    for truth in (True, False):
+        uses = [
+            lambda: feed.contains([truth]), lambda: truth in feed, lambda: feed.delete(truth),
+            lambda: feed.insert_local(truth), lambda: cache.update_body(truth, b""),
+            lambda: feed.ingest(feed.plan(), [(truth, b"")]), lambda: feed.ingest(truth, []),
+            lambda: feed.plan(limit=truth), lambda: cache.wait(truth, 0), lambda: feed.evict_page(truth)]
+        for use in uses:
+            with pytest.raises(TypeError, match="not bool"):
+                use()
+    assert 1 in feed and "1" in feed
+    with pytest.raises(TypeError, match="not float"):
+        feed.plan(limit=1.5)
+    with pytest.raises(TypeError, match="not NoneType"):
+        cache.wait(None)
+
+
+def test_a_timeout_is_a_number(cache: quire.Cache) -> None:
+    with raises(Status.BAD_ARGUMENT) as expected:
+        cache.wait(cache.generation, float("nan"))
+    assert isinstance(expected.error, ValueError)
+    assert cache.wait(cache.generation, -math.inf) == cache.wait(cache.generation, 0) == cache.generation
+    cache.feed("written")
+    assert cache.wait(0, math.inf) == cache.generation > 0
 
 
 def test_a_verdict_is_not_an_error(cache: quire.Cache, feed: quire.Feed) -> None:

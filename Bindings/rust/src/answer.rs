@@ -210,14 +210,46 @@ impl<'a> Answer<'a> {
     /// What it points to must live and not change for `'a`.
     #[cfg(feature = "profiles")]
     pub(crate) unsafe fn from_c(c: &sys::quire_answer) -> Self {
-        let posts = crate::bytes::slice(c.posts, c.count).to_vec();
+        // A newer library knows more of it, and its posts lie further apart: the copy has what this crate knows.
+        let first: *const u8 = c.posts.cast();
+        let posts =
+            (0..c.count).map(|i| *first.add(i * c.post_size as usize).cast::<sys::quire_post>()).collect();
         let deleted = crate::bytes::slice(c.deleted.items, c.deleted.count).to_vec();
-        Answer { c: *c, posts, deleted, _texts: PhantomData }
+        let mut c = *c;
+        c.struct_size = std::mem::size_of::<sys::quire_answer>() as u32;
+        c.post_size = std::mem::size_of::<sys::quire_post>() as u32;
+        Answer { c, posts, deleted, _texts: PhantomData }
     }
 
     /// Valid while `self` is borrowed.
     pub(crate) fn c(&self) -> sys::quire_answer {
         let deleted = sys::quire_ids { items: self.deleted.as_ptr(), count: self.deleted.len() };
         sys::quire_answer { posts: self.posts.as_ptr(), count: self.posts.len(), deleted, ..self.c }
+    }
+}
+
+#[cfg(all(test, feature = "profiles"))]
+mod tests {
+    use super::*;
+
+    /// An answer as a newer library makes it: it is larger, and so are its posts. The copy is one of this crate.
+    #[test]
+    fn answers_of_a_newer_library() {
+        #[repr(C)]
+        struct Newer {
+            known: sys::quire_post,
+            more: u64,
+        }
+        let posts = ["first", "second"].map(|id| Newer { known: Post::new(id, "").c(), more: 7 });
+        let mut c = Answer::default().c();
+        c.struct_size += 64;
+        c.post_size = std::mem::size_of::<Newer>() as u32;
+        (c.posts, c.count) = (&posts[0].known, 2);
+        // SAFETY: `posts` lives as long as the copy.
+        let copy = unsafe { Answer::from_c(&c) };
+        let made = copy.c();
+        assert_eq!(made.struct_size as usize, std::mem::size_of::<sys::quire_answer>());
+        assert_eq!(made.post_size as usize, std::mem::size_of::<sys::quire_post>());
+        assert_eq!((copy.posts.len(), copy.posts[0].id.size, copy.posts[1].id.size), (2, 5, 6));
     }
 }

@@ -36,7 +36,7 @@ numbers! {
         Again = QUIRE_AGAIN, WrongThread = QUIRE_WRONG_THREAD, Busy = QUIRE_BUSY,
         SnapshotExpired = QUIRE_SNAPSHOT_EXPIRED, BadResponse = QUIRE_BAD_RESPONSE,
         Unclean = QUIRE_UNCLEAN, Unavailable = QUIRE_UNAVAILABLE, InDoubt = QUIRE_IN_DOUBT,
-        Misconfigured = QUIRE_MISCONFIGURED,
+        Misconfigured = QUIRE_MISCONFIGURED, SnapshotsOpen = QUIRE_SNAPSHOTS_OPEN,
     }
 }
 

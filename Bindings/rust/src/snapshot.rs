@@ -223,13 +223,13 @@ impl<'cache> Snapshot<'cache> {
     }
 
     /// The rank of the first post whose key is this one or lower. Use it to open a list at a date. It
-    /// is [`row_count`](Self::row_count) if all keys are larger. `None` if the feed's order is not that of
-    /// keys.
-    pub fn rank_of_key(&self, feed: &Feed, key: i64) -> Result<Option<u64>, Error> {
+    /// is [`row_count`](Self::row_count) if all keys are larger. [`Status::BadArgument`](crate::Status::BadArgument)
+    /// if the feed's order is not that of keys.
+    pub fn rank_of_key(&self, feed: &Feed, key: i64) -> Result<u64, Error> {
         let mut rank = 0;
         // SAFETY: see `begin`.
-        let code = unsafe { sys::quire_rank_of_key(self.c, feed.c(), key, &mut rank) };
-        Ok(Error::check_unless(sys::QUIRE_NOT_FOUND, code)?.then_some(rank))
+        Error::check(unsafe { sys::quire_rank_of_key(self.c, feed.c(), key, &mut rank) })?;
+        Ok(rank)
     }
 
     /// The posts that page `number` still has. A page that does not exist has none.

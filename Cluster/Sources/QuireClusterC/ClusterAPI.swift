@@ -118,19 +118,19 @@ public func quire_cluster_cache_of_feed(
 public func quire_cluster_get_status(
     _ cluster: OpaquePointer?, _ shard: quire_bytes, _ out: UnsafeMutablePointer<quire_shard_status>?
 ) -> quire_status {
-    attempt(clearStructure(out)) {
+    attempt(filling: out) { out in
         let box = try Handles.object(cluster, as: ClusterBox.self)
         let shard = try box.shard(shard)
         let all = box.cluster.status
         guard let status = shard == nil ? all.onlyOne : all.first(where: { $0.shard == shard }) else {
             throw Failure(QUIRE_NOT_FOUND, "there are \(all.count) shards: say which")
         }
-        out!.pointee.is_stalled = status.trouble == nil ? 0 : 1
-        (out!.pointee.applied, out!.pointee.digest) = (status.applied.number, status.applied.digest)
-        out!.pointee.end = status.end
-        out!.pointee.entries = count(status.entries)
-        out!.pointee.rebuilds = count(status.rebuilds)
-        out!.pointee.lost = count(status.lost)
+        out.is_stalled = status.trouble == nil ? 0 : 1
+        (out.applied, out.digest) = (status.applied.number, status.applied.digest)
+        out.end = status.end
+        out.entries = count(status.entries)
+        out.rebuilds = count(status.rebuilds)
+        out.lost = count(status.lost)
     }
 }
 

@@ -44,7 +44,7 @@ struct SwiftWorker {
         while !ended.isSet {
             for (feed, name, index) in feeds {
                 do { try await page(feed, name, index) } catch is LogError {} catch let error as QuireError
-                    where error.code == .diskFull || error.code == .io
+                    where [.diskFull, .io, .snapshotsOpen].contains(error.code)
                 {}
             }
             try await Task.sleep(for: .milliseconds(100))

@@ -131,6 +131,10 @@ public final class Cache: Sendable {
     /// Runs `body` on one consistent state of the whole cache, whatever others write meanwhile.
     /// Rows and bodies read from the snapshot are valid only inside. Do not keep it open for long: what
     /// it sees cannot be reused by writers.
+    ///
+    /// If another process made the file larger than this process has mapped it, this waits up to 5 seconds for
+    /// the other snapshots of this process, and throws `.snapshotsOpen` if one stays open: also for a snapshot
+    /// inside of another one.
     public func withSnapshot<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
         var reader = try environment.beginRead()
         let memory = SnapshotMemory.of(&reader, in: environment)

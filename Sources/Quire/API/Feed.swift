@@ -9,7 +9,7 @@
 ///     }
 ///
 /// Every method throws ``QuireError``: `.badArgument`, `.notFound`, `.diskFull`, `.io`, `.corrupt`, `.busy`,
-/// and `.wouldDeadlock` if a batch of the same thread is open and this is not part of it. A method that
+/// `.snapshotsOpen`, and `.wouldDeadlock` if a batch of the same thread is open and this is not part of it. A method that
 /// throws has changed nothing. They may be called from any thread; writers take turns, of all processes.
 ///
 /// A call reads and writes the records around its place, not the feed: its cost does not grow with the length
@@ -65,7 +65,8 @@ public struct Feed: Sendable {
 
 /// A batch, as the feeds bound to it see it. It ends with the closure that got the batch.
 final class BatchScope: @unchecked Sendable {
-    // @unchecked: only the thread that writes looks at the session.
+    // @unchecked: only the thread that writes looks at the session: `session(of:)` asks whether it is that
+    // one first, and the closure that ends the scope runs there.
     private var session: WriteSession?
 
     init(_ session: WriteSession) { self.session = session }

@@ -40,17 +40,6 @@ public struct StoredViewInfo: Sendable, Hashable {
     public var isComplete: Bool { isCurrent && isFeedComplete }
 }
 
-/// A section of a view.
-public struct StoredViewSection: Sendable, Hashable {
-    /// What the view's function said.
-    public let name: [UInt8]
-    /// The number of its posts.
-    public let posts: Int
-    /// The number of posts in the sections before it: in a view ordered by keys, the rank of its first post; in one of
-    /// the feed's order too, if the sections follow that.
-    public let rank: Int
-}
-
 extension Cache {
     /// Opens a view of a feed for writing, and makes it if there is none. From now on this process keeps it.
     ///
@@ -142,12 +131,22 @@ extension Snapshot {
         return try reader(view, try reader(view.feed)).place(of: row.position)
     }
 
-    /// The sections of a view, by their bytes. Costs O(sections).
-    public func sections(of view: StoredView) throws -> [StoredViewSection] {
-        var rank = 0
-        return try reader(view, try reader(view.feed)).sections().map { section in
-            defer { rank += section.count }
-            return StoredViewSection(name: section.name, posts: section.count, rank: rank)
-        }
+    /// Returns the number of posts in a section of a view; 0 if there is none of this name. Costs O(log n).
+    public func posts(inSection name: [UInt8], of view: StoredView) throws -> Int {
+        try reader(view, try reader(view.feed)).posts(inSection: name)
+    }
+
+    /// The sections of a view, by their bytes. Costs O(log n) to find the place, then O(1) for each that is
+    /// skipped or returned.
+    /// - Parameters:
+    ///   - view: The view.
+    ///   - section: Begin behind this one, which this snapshot has read of the view; nil is the first.
+    ///   - skipped: Leave out so many first.
+    ///   - limit: The largest number of sections; 0 or less reads none.
+    public func sections(
+        of view: StoredView, after section: StoredViewSection? = nil, skipping skipped: Int = 0,
+        limit: Int = .max
+    ) throws -> [StoredViewSection] {
+        try reader(view, try reader(view.feed)).sections(after: section, skipping: skipped, limit: limit)
     }
 }

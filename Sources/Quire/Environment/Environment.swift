@@ -12,8 +12,11 @@ import Synchronization
 /// One open LMDB file. Exactly one exists per file and process, however often a cache is opened:
 /// LMDB's locks do not survive a second open in the same process.
 final class Environment: @unchecked Sendable {
-    // @unchecked: `handle` is LMDB's own thread-safe object; the rest is constant or behind a lock.
-    /// Another one after ``reopen(insteadOf:)``; only used while counted in `alive`.
+    // @unchecked: `handle`, `isLost` and `mapNumber` change only with `alive` locked and at zero
+    // (``whileUnused``), and are read with it locked or by who is counted in it (``enter()``). `mark` is of
+    // the writer whose turn it is, or of a follower to whom the lock of the queue hands it. The rest is
+    // constant or behind a lock of its own.
+    /// Another one after ``reopen(insteadOf:)``.
     private(set) var handle: OpaquePointer
     /// It could not be opened again after LMDB had given up.
     private var isLost = false
@@ -34,10 +37,6 @@ final class Environment: @unchecked Sendable {
     private let openLock: OpenLock?
     /// Read transactions that wait for their next use: renewing one costs 13 ns, a new one 50 ns and a slot.
     private let idle = Mutex<[Idle]>([])
-    private struct Idle: @unchecked Sendable {  // an idle transaction has no user
-        let transaction: OpaquePointer
-        let memory: AnyObject?
-    }
     /// The number of the map: another one after each opening and growth, the same while a transaction is alive.
     private(set) var mapNumber = Environment.nextMap()
     /// Number of transactions alive in this process. The map must not move under one, so it grows with
@@ -148,7 +147,7 @@ final class Environment: @unchecked Sendable {
                 wasInterrupted = true
             } catch let error as MapFull {
                 // Out of turn: a writer that waits may hold the snapshot that keeps the map in place.
-                let size = alive.withLock { _ in currentMapSize }
+                let size = alive.withLock { _ in isLost ? 0 : currentMapSize }
                 try grow(to: error.isResized ? 0 : size * 2)
             } catch let error as GaveUp {
                 try reopen(insteadOf: error.handle)
@@ -297,27 +296,33 @@ final class Environment: @unchecked Sendable {
         return result
     }
 
-    private var currentMapSize: Int {
-        var info = MDB_envinfo()
-        mdb_env_info(handle, &info)
-        return info.me_mapsize
-    }
-
-    /// The map may only move while no transaction of this process is alive.
-    private func grow(to size: Int) throws(QuireError) {
+    /// Runs `body` while no transaction of this process is alive, unless `isNeeded` says that another thread
+    /// has done so. Waits up to 5 s for that, because readers do not wait for it.
+    private func whileUnused(
+        _ reason: String, if isNeeded: () -> Bool, _ body: () throws(QuireError) -> Void
+    ) throws(QuireError) {
         for _ in 0..<5_000 {
             let isDone = try alive.withLock { alive throws(QuireError) in
-                if alive == 0 { try growNow(to: size) }
+                if !isNeeded() { return true }
+                if alive == 0 { try body() }
                 return alive == 0
             }
             if isDone { return }
             usleep(1_000)
         }
-        throw QuireError(.diskFull, "\(path): the map must grow, but a snapshot is open in this process")
+        throw QuireError(
+            .snapshotsOpen, "\(path): \(reason), but snapshots are open in this process: close them first")
+    }
+
+    /// The map may only move while no transaction of this process is alive. A size of 0 is that of the file.
+    private func grow(to size: Int) throws(QuireError) {
+        try whileUnused("the map must grow", if: { !isLost && (size == 0 || size > currentMapSize) }) {
+            () throws(QuireError) in
+            try growNow(to: size)
+        }
     }
 
     private func growNow(to size: Int) throws(QuireError) {
-        if size != 0 && size <= currentMapSize { return }  // another writer was faster
         endIdle()  // LMDB counts idle read transactions as alive
         mapNumber = Self.nextMap()
         try check(mdb_env_set_mapsize(handle, size), "cannot grow the map", path)
@@ -344,16 +349,9 @@ final class Environment: @unchecked Sendable {
     /// LMDB refuses everything once it could not write a meta page. The commit that failed has thrown; who
     /// comes next closes the file, tests it and opens it again.
     private func reopen(insteadOf failed: OpaquePointer) throws(QuireError) {
-        for _ in 0..<5_000 {
-            let isDone = try alive.withLock { alive throws(QuireError) in
-                if alive == 0 && handle == failed && !isLost { try reopenNow() }
-                return alive == 0 || handle != failed
-            }
-            if isDone { return }
-            usleep(1_000)
-        }
-        throw QuireError(
-            .io, "\(path): a write failed, and a snapshot is open in this process: close it first")
+        try whileUnused(
+            "a write failed, and the file must be opened again", if: { handle == failed && !isLost }
+        ) { () throws(QuireError) in try reopenNow() }
     }
 
     private func reopenNow() throws(QuireError) {

@@ -68,6 +68,19 @@ extension Environment {
         var memory: AnyObject?
     }
 
+    /// A read transaction between two uses.
+    struct Idle: @unchecked Sendable {
+        // @unchecked: who takes one from the list is its only user, on any thread: MDB_NOTLS ties it to none.
+        let transaction: OpaquePointer
+        let memory: AnyObject?
+    }
+
+    var currentMapSize: Int {
+        var info = MDB_envinfo()
+        mdb_env_info(handle, &info)
+        return info.me_mapsize
+    }
+
     /// Commits since this one.
     func age(ofTransaction number: UInt64) -> Int {
         var info = MDB_envinfo()

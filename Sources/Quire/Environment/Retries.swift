@@ -6,6 +6,7 @@ struct Interrupted: Error {
 }
 
 /// LMDB wants to be opened again; never leaves `Environment`.
-struct GaveUp: Error, @unchecked Sendable {  // only compared
+struct GaveUp: Error, @unchecked Sendable {
+    // @unchecked: the handle is only compared, never used.
     let handle: OpaquePointer
 }

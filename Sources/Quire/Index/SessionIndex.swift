@@ -35,7 +35,8 @@ struct SessionIndex {
 
 /// What a write session has added to the id index and not stored yet.
 ///
-/// It belongs to one thread, like the session.
+/// It belongs to one thread, like the session, and nothing that a table does calls back into this object: so
+/// no two accesses to a property overlap, and they are not checked.
 final class AddedLocations {
     @exclusivity(unchecked) var posts = LocationTable()
     @exclusivity(unchecked) var marks = LocationTable()

@@ -14,10 +14,18 @@ public struct CacheOptions: Sendable, Hashable {
 
     /// What survives a power failure after a commit.
     public var durability: Durability
-    /// Address space to reserve for the file, in bytes; it grows on demand. It does not use disk space.
+    /// Address space to reserve for the file, in bytes. It does not use disk space, and grows when a commit
+    /// needs more, which waits for the snapshots of this process (`.snapshotsOpen`).
+    ///
+    /// Any number is allowed. Less than 1 MiB, 0 and negative numbers too, counts as 1 MiB; less than the
+    /// file has counts as what the file has. If the system does not give so much, half of it is tried, and so
+    /// on down to 64 MiB.
     public var mapSize: Int64
     /// How long a write waits for other writers, in this process or another, before it throws `.busy`. There
     /// is no time limit for programs other than Quire that write to the file.
+    ///
+    /// Any duration is allowed. Zero and negative ones do not wait: a write throws if another one is under
+    /// way. Of more than 2^31 seconds there is no end.
     public var writeTimeout: Duration
     /// Maximum age of a snapshot, in commits. Reading from an older one throws `.snapshotExpired`. An open
     /// snapshot prevents the reuse of freed space, so the file grows meanwhile. Bytes that the snapshot has

@@ -27,6 +27,10 @@ public struct QuireError: Error, Sendable, Hashable, CustomStringConvertible {
         case wouldDeadlock = "would-deadlock"
         /// Another process, or another copy of this library, used the cache and did not release it in time.
         case busy
+        /// The file became larger than this process has mapped it, or must be opened again after a failure.
+        /// That waits for the snapshots of this process, and one stayed open for 5 seconds. Close them, and
+        /// call again. A new snapshot can fail so, too.
+        case snapshotsOpen = "snapshots-open"
         /// Too many commits were made since the snapshot began; see ``CacheOptions/maximumSnapshotAge``.
         case snapshotExpired = "snapshot-expired"
         /// The cache was closed, or it was opened before a `fork()` and this is the child.

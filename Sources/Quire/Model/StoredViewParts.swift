@@ -62,3 +62,14 @@ public struct StoredViewPost: ~Escapable {
 /// It is called inside commits, by the writing thread, and may be called again for the same post. It must not use the
 /// cache.
 public typealias StoredViewFunction = @Sendable (borrowing StoredViewPost) -> StoredViewEntry?
+
+/// A section of a view.
+public struct StoredViewSection: Sendable, Hashable {
+    /// What the view's function said.
+    public let name: [UInt8]
+    /// The number of its posts.
+    public let posts: Int
+    /// The number of posts in the sections before it: in a view ordered by keys, the rank of its first post; in one of
+    /// the feed's order too, if the sections follow that.
+    public let rank: Int
+}

@@ -47,29 +47,56 @@ struct ViewReader {
             return try rowsOfFeed(
                 after: RowPosition(chunk: position, slot: matches[rank - first].slot - 1), limit)
         case .keys:
-            var above = 0
-            for section in try sections() {
-                if rank < above + section.count {
-                    let start = ViewPlace.start(section.name)
-                    return try rowsByKeys(from: start, skipping: rank - above, limit)
-                }
-                above += section.count
+            var section: (name: [UInt8], rank: Int)?
+            try eachSection { name, posts, first in
+                if rank < first &+ posts { section = (Array(name), first) }
+                return section == nil
             }
-            throw damaged
+            guard let section else { throw damaged }
+            return try rowsByKeys(from: ViewPlace.start(section.name), skipping: rank - section.rank, limit)
         }
     }
 
-    /// The sections with the number of their posts, by their bytes.
-    func sections() throws -> [(name: [UInt8], count: Int)] {
+    /// The sections by their bytes, behind one that was read before, without the first `skipped` of them.
+    func sections(after section: StoredViewSection?, skipping skipped: Int, limit: Int) throws
+        -> [StoredViewSection]
+    {
+        if limit <= 0 || skipped < 0 { return [] }
+        var found: [StoredViewSection] = []
+        var left = skipped
+        // the first key behind it, also if it is the beginning of another
+        let start = section.map { $0.name + [0] } ?? []
+        try eachSection(from: start, rank: section.map { $0.rank &+ $0.posts } ?? 0) { name, posts, rank in
+            if left > 0 {
+                left -= 1
+                return true
+            }
+            found.append(StoredViewSection(name: Array(name), posts: posts, rank: rank))
+            return found.count < limit
+        }
+        return found
+    }
+
+    /// Calls `body` with the name of each section, the number of its posts and of those before it, until it
+    /// returns false.
+    private func eachSection(
+        from start: [UInt8] = [], rank: Int = 0, _ body: (UnsafeRawBufferPointer, Int, Int) throws -> Bool
+    ) throws {
         try transaction.withCursor(.sections(of: feed, view: view)) { cursor in
-            var sections: [(name: [UInt8], count: Int)] = []
-            var found = try cursor.first()
-            while let (key, value) = found {
-                sections.append((Array(key), Int(clamping: try ByteReader.number(value, record.name))))
+            var rank = rank
+            var found = try cursor.seek(start)
+            while let (name, value) = found {
+                let posts = Int(clamping: try ByteReader.number(value, record.name))
+                if !(try body(name, posts, rank)) { return }
+                rank &+= posts
                 found = try cursor.next()
             }
-            return sections
         }
+    }
+
+    /// The number of posts in a section; 0 if there is none of this name.
+    func posts(inSection name: [UInt8]) throws -> Int {
+        Int(clamping: try transaction.count(of: name, of: feed, view: view))
     }
 
     /// Returns how many posts of the view are above a post, and its section; nil if the view does not show it.
@@ -83,7 +110,12 @@ struct ViewReader {
             return (ranks.ranks(before: position.chunk).rows &+ index, match.section)
         }
         guard let place = match.place else { throw damaged }
-        let above = try sections().prefix { $0.name.lexicographicallyPrecedes(match.section) }
+        var above = 0
+        try eachSection { name, posts, rank in
+            if !name.lexicographicallyPrecedes(match.section) { return false }
+            above = rank &+ posts
+            return true
+        }
         let end = ViewPlace.key(section: match.section, place)
         let rank = try transaction.withCursor(.places(of: feed, view: view)) { cursor in
             var count = 0
@@ -94,7 +126,7 @@ struct ViewReader {
             }
             return count
         }
-        return (above.reduce(0) { $0 + $1.count } + rank, match.section)
+        return (above &+ rank, match.section)
     }
 
     // MARK: In the order of the feed

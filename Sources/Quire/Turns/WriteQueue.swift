@@ -14,7 +14,9 @@
 /// commits, and all return. A writer that comes later waits for the next commit; the first of those leads it.
 /// No writer waits for others to arrive.
 final class WriteQueue: @unchecked Sendable {
-    // @unchecked: everything that changes is behind `lock`.
+    // @unchecked: everything that changes is behind `lock`, the signals of the waiters too. Exclusivity is
+    // unchecked for the same reason: `withLock` is not entered again inside of itself, so no access can
+    // overlap with another.
 
     /// Most followers of one commit: other processes get their turn between commits.
     static let groupLimit = 64
@@ -176,14 +178,18 @@ final class WriteQueue: @unchecked Sendable {
     }
 }
 
-/// Writers that share one transaction. One of them at a time uses it.
+/// Writers that share one transaction. One of them at a time uses it: the leader, until
+/// ``WriteQueue/runFollowers(of:)`` signals the first follower, then each follower until
+/// ``WriteQueue/handOff(_:)``, then the leader again. Each of these steps locks the queue, so the next one
+/// sees what the one before has set. The leader and the followers are changed with the queue locked.
 final class WriteGroup {
     private(set) var isAlone: Bool
     /// False for a dry run.
     let commits: Bool
     /// Set by the leader before its followers run.
     var transaction: Transaction?
-    /// Nothing of this transaction may be committed.
+    /// Nothing of this transaction may be committed. Set by the writer that runs its body; the leader reads
+    /// it when all have run. Once set, no follower begins.
     var isUndone = false
     fileprivate var leader: WriteQueue.Waiter?
     fileprivate var followers: [WriteQueue.Waiter] = []

@@ -21,7 +21,7 @@ enum ExitStatus: Int32 {
             case .badArgument, .optionsDiffer: .usage
             case .notFound, .notACache, .newerFormat, .corrupt, .unclean: .data
             case .noPermission: .noInput
-            case .wouldDeadlock, .closed, .busy, .snapshotExpired: .temporary
+            case .wouldDeadlock, .closed, .busy, .snapshotExpired, .snapshotsOpen: .temporary
             case .diskFull: .io
             case .io: [EAGAIN, EBUSY, EMFILE, ENFILE, ENOMEM].contains(error.osError) ? .temporary : .io
             }

@@ -50,7 +50,8 @@ enum class status : std::int32_t {
     unclean = QUIRE_UNCLEAN,
     unavailable = QUIRE_UNAVAILABLE,
     in_doubt = QUIRE_IN_DOUBT,
-    misconfigured = QUIRE_MISCONFIGURED
+    misconfigured = QUIRE_MISCONFIGURED,
+    snapshots_open = QUIRE_SNAPSHOTS_OPEN
 };
 
 inline const char *name(status code) noexcept

@@ -155,12 +155,12 @@ public:
         return detail::finish_unless(QUIRE_NOT_FOUND, code, rank);
     }
     // The rank of the first post whose key is this one or lower. Use it to open a list at a date. It
-    // is row_count() if all keys are larger; nothing if the feed's order is not that of keys.
-    may<std::optional<std::uint64_t>> rank_of_key(const feed &feed, std::int64_t key) const
+    // is row_count() if all keys are larger; bad_argument if the feed's order is not that of keys.
+    may<std::uint64_t> rank_of_key(const feed &feed, std::int64_t key) const
     {
         std::uint64_t rank = 0;
         const auto code = quire_rank_of_key(c(), feed.c(), key, &rank);
-        return detail::finish_unless(QUIRE_NOT_FOUND, code, rank);
+        return detail::finish(code, rank);
     }
 
     // Pages by their rank, from `index` on; the posts that page `number` still has.

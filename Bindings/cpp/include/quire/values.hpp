@@ -256,8 +256,17 @@ struct post {
 class answer {
 public:
     answer() = default;
-    // The same answer, as quire_parse() makes one.
-    explicit answer(const quire_answer &c) : c_(c), posts_(c.posts, c.posts + c.count) {}
+    // The same answer, as quire_parse() makes one. A newer library knows more of it: the copy has what this header has.
+    explicit answer(const quire_answer &c) : c_(c)
+    {
+        c_.struct_size = sizeof c_;
+        c_.post_size = sizeof(quire_post);
+        posts_.reserve(c.count);
+        for (std::size_t i = 0; i < c.count; i++) {
+            const auto *const at = reinterpret_cast<const char *>(c.posts) + i * c.post_size;
+            posts_.push_back(*reinterpret_cast<const quire_post *>(at));
+        }
+    }
 
     // The posts in the server's order.
     answer &add(const post &post)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, TypeVar
 
-from ._convert import Buffers, id_in, number_in, path_in, sized, text_out
+from ._convert import Buffers, checked, id_in, number_in, path_in, sized, text_out
 from ._errors import Status, check, failure
 from ._feed import Feed
 from ._names import Alias, Detail, Durability, FindingCode, Update
@@ -37,7 +37,7 @@ class Batch:
         """The handle for C. NULL would mean a commit of its own, so a batch that has ended raises here."""
         if batch is None:
             return ffi.NULL
-        if batch._handle is None:
+        if checked(batch, Batch)._handle is None:
             raise failure(Status.BAD_HANDLE, "the batch is over")
         return batch._handle
 
@@ -286,6 +286,8 @@ class Cache:
         Returns their number; it is not larger than `since` if `timeout` seconds passed (None: for ever).
         """
         number_in(since)
+        if timeout is not None and math.isnan(timeout):
+            raise failure(Status.BAD_ARGUMENT, "a timeout that is not a number")
         end = None if timeout is None else time.monotonic() + max(0.0, timeout)
         out = ffi.new("uint64_t *")
         while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,7 +21,7 @@ def id_in(value: Id) -> tuple[Any, int]:
     """A quire_bytes of an id or a text; it holds what it points to."""
     if isinstance(value, str):
         value = value.encode("utf-8", "surrogateescape")
-    elif isinstance(value, int):
+    elif isinstance(value, int) and not isinstance(value, bool):
         value = b"%d" % value
     elif not isinstance(value, bytes):
         raise TypeError(f"an id is str, bytes or int, not {type(value).__name__}")
@@ -75,10 +76,27 @@ def link_in(link: Link | str | None) -> tuple[int, int, tuple[Any, int]]:
 
 
 def number_in(value: int, bits: int = 64) -> int:
-    """An unsigned number; cffi's OverflowError would not say what is wrong."""
+    """An unsigned number; cffi's errors would not say what is wrong."""
+    if isinstance(value, bool):
+        raise TypeError("a number is needed, not bool")
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise TypeError(f"a number is needed, not {type(value).__name__}") from None
     if not 0 <= value < 1 << bits:
         raise failure(Status.BAD_ARGUMENT, f"{value} is not a number from 0 to 2^{bits} - 1")
     return value
+
+
+def handle_in(thing: Any, kind: type) -> Any:
+    """The handle of an object. Another object is an error that names what is needed, and nothing internal."""
+    return checked(thing, kind)._handle
+
+
+def checked(thing: Any, kind: type) -> Any:
+    if not isinstance(thing, kind):
+        raise TypeError(f"a quire.{kind.__name__} is needed, not {type(thing).__name__}")
+    return thing
 
 
 def path_in(path: str) -> bytes:

@@ -8,21 +8,26 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ._convert import Buffers, Ids, id_in, link_in, number_in, sized
+from ._convert import Buffers, Ids, checked, id_in, link_in, number_in, sized
 from ._errors import Status, check, failure
 from ._given import GivenAnswer, GivenOptions
 from ._names import Alias, CrawlKind, Place
 from ._outcome import outcome_out, request_out
 from ._quire import ffi, lib
+from ._rows import GapRow
 from ._values import AnyPost, Data, FeedOptions, Id, Link, Outcome, PruneResult, Request
 
 if TYPE_CHECKING:
     from ._cache import Batch
-    from ._rows import GapRow
 
 
 def _batch(batch: Batch | None) -> Any:
-    return ffi.NULL if batch is None else batch.handle(batch)
+    from ._cache import Batch  # which imports this module
+    return Batch.handle(batch)
+
+
+def _ticket(request: Request | int) -> int:
+    return number_in(request if isinstance(request, int) else checked(request, Request).ticket)
 
 
 def _message(number: int | None) -> Any:
@@ -102,7 +107,7 @@ class Feed:
         posts_in = Ids(posts)
         link_given = link_in(link)
         place_given.kind = place
-        place_given.gap = number_in(gap if isinstance(gap, int) else gap.number)
+        place_given.gap = number_in(gap if isinstance(gap, int) else checked(gap, GapRow).number)
         place_given.target = target_in
         place_given.page = number_in(page)
         place_given.posts = posts_in.value
@@ -141,13 +146,13 @@ class Feed:
         since: a token. A later request with it asks what has changed since this answer (Place.DELTA).
         deleted: in the answer to such a request, the posts that are gone.
         """
-        ticket = request if isinstance(request, int) else request.ticket
+        ticket = _ticket(request)
         out = sized("quire_outcome")
         with Buffers() as buffers:
             answer = GivenAnswer(
                 buffers, posts, next, previous, fetched_at, opaque_rows, total, since, deleted)
             check(lib.quire_ingest(
-                self._handle, _batch(batch), number_in(ticket), answer.value, out))
+                self._handle, _batch(batch), ticket, answer.value, out))
         try:
             return outcome_out(out)
         finally:
@@ -155,8 +160,8 @@ class Feed:
 
     def cancel(self, request: Request | int, *, batch: Batch | None = None) -> None:
         """Call this if the request failed, or if its answer is no longer wanted. A late answer is still judged."""
-        ticket = request if isinstance(request, int) else request.ticket
-        check(lib.quire_cancel(self._handle, _batch(batch), number_in(ticket)))
+        ticket = _ticket(request)
+        check(lib.quire_cancel(self._handle, _batch(batch), ticket))
 
     def push(
         self,

@@ -150,6 +150,8 @@ def position_in(row: Row | None, lease: Lease) -> Any:
     """A quire_position; it means nothing in another snapshot."""
     if row is None:
         return ffi.NULL
+    if not isinstance(row, (PostRow, GapRow)):
+        raise TypeError(f"a PostRow or a GapRow is needed, not {type(row).__name__}")
     if row._lease is not lease:
         raise failure(Status.BAD_ARGUMENT, "the row was read from another snapshot")
     return ffi.from_buffer("quire_position *", row._position)

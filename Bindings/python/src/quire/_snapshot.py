@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
-from ._convert import bytes_out, id_in, ids_out, link_out, number_in, sized, text_out
+from ._convert import bytes_out, handle_in, id_in, ids_out, link_out, number_in, sized, text_out
 from ._errors import Status, check, failure
 from ._feed import Feed
 from ._lease import Lease
@@ -100,7 +100,7 @@ class Snapshot:
             lease = self._lease
             place = number_in(start) if isinstance(start, int) else position_in(start, lease)
             check(function(
-                self._handle, feed._handle, place, rows if limit else ffi.NULL, limit, count))
+                self._handle, handle_in(feed, Feed), place, rows if limit else ffi.NULL, limit, count))
             return [row_out(rows[i], lease) for i in range(count[0])]
 
     def after(self, feed: Feed, row: Row | None = None, limit: int = SCREENFUL) -> list[Row]:
@@ -134,7 +134,7 @@ class Snapshot:
     def rank_of_key(self, feed: Feed, key: int) -> int:
         """The rank of the first post whose key is this one or lower. Use it to open a list at a date.
 
-        It is row_count() if all keys are larger. NotFoundError if the feed's order is not that of keys.
+        It is row_count() if all keys are larger. BadArgumentError if the feed's order is not that of keys.
         """
         return self._number(lib.quire_rank_of_key, feed, key)
 
@@ -142,7 +142,7 @@ class Snapshot:
         out = ffi.new("uint64_t *")
         with self._lock:
             self._require_open()
-            check(function(self._handle, feed._handle, *arguments, out))
+            check(function(self._handle, handle_in(feed, Feed), *arguments, out))
         return int(out[0])
 
     def merged(
@@ -155,7 +155,7 @@ class Snapshot:
         at a date. All feeds must have the order STABLE or BUMP. A post of several feeds comes once.
         """
         feeds = list(feeds)
-        handles = ffi.new("quire_feed *[]", [feed._handle for feed in feeds])
+        handles = ffi.new("quire_feed *[]", [handle_in(feed, Feed) for feed in feeds])
         key = ffi.NULL if from_key is None else ffi.new("int64_t *", from_key)
         out = ffi.new("quire_merge **")
         with self._lock:
@@ -202,7 +202,7 @@ class Snapshot:
         out = ffi.new("quire_row *")
         with self._lock:
             self._require_open()
-            check(lib.quire_find(self._handle, feed._handle, id_in(id), out))
+            check(lib.quire_find(self._handle, handle_in(feed, Feed), id_in(id), out))
             row = row_out(out[0], self._lease)
         assert isinstance(row, PostRow)
         return row
@@ -227,7 +227,7 @@ class Snapshot:
         out = ffi.new("quire_bytes *")
         with self._lock:
             self._require_open()
-            check(lib.quire_get_attribute(self._handle, feed._handle, id_in(name), out))
+            check(lib.quire_get_attribute(self._handle, handle_in(feed, Feed), id_in(name), out))
             return bytes_out(out[0])
 
     # ---- Pages
@@ -240,7 +240,7 @@ class Snapshot:
             with self._lock:
                 self._require_open()
                 check(lib.quire_read_pages(
-                    self._handle, feed._handle, number_in(index), pages, SCREENFUL, count))
+                    self._handle, handle_in(feed, Feed), number_in(index), pages, SCREENFUL, count))
                 found = [_page_out(pages[i]) for i in range(count[0])]
             yield from found
             if len(found) < SCREENFUL:
@@ -256,7 +256,7 @@ class Snapshot:
             with self._lock:
                 self._require_open()
                 check(lib.quire_read_page(
-                    self._handle, feed._handle, number_in(number), first, rows, SCREENFUL, count))
+                    self._handle, handle_in(feed, Feed), number_in(number), first, rows, SCREENFUL, count))
                 found = [row_out(rows[i], self._lease) for i in range(count[0])]
             for row in found:
                 assert isinstance(row, PostRow)
@@ -281,7 +281,7 @@ class Snapshot:
         out = sized("quire_feed_info")
         with self._lock:
             self._require_open()
-            check(lib.quire_feed_get_info(self._handle, feed._handle, out))
+            check(lib.quire_feed_get_info(self._handle, handle_in(feed, Feed), out))
             return _info_out(out)
 
     def changes(self, since: int) -> list[Change]:

@@ -7,18 +7,16 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from ._convert import bytes_out, id_in, number_in, sized, text_out
+from ._convert import bytes_out, checked, handle_in, id_in, number_in, sized, text_out
 from ._errors import check
 from ._feed import Feed
 from ._names import RowFlag
 from ._quire import ffi, lib
 from ._rows import Row, position_in, row_out
+from ._snapshot import Snapshot
 from ._values import Id
-
-if TYPE_CHECKING:
-    from ._snapshot import Snapshot
 
 
 class ViewOrder(enum.IntEnum):
@@ -138,7 +136,7 @@ class View:
         """
         out = ffi.new("quire_view **")
         if choose is None:
-            check(lib.quire_view_find(feed._handle, id_in(name), out))
+            check(lib.quire_view_find(handle_in(feed, Feed), id_in(name), out))
         else:
             chooser = _Chooser(choose)
             options = sized("quire_view_options")
@@ -146,7 +144,7 @@ class View:
             _held[chooser.handle] = chooser
             check(
                 lib.quire_view_open(
-                    feed._handle, id_in(name), options, lib.quire_python_view, chooser.handle, out))
+                    handle_in(feed, Feed), id_in(name), options, lib.quire_python_view, chooser.handle, out))
         self.feed, self.name = feed, name
         self._handle = ffi.gc(out[0], lib.quire_view_close)
 
@@ -154,7 +152,7 @@ class View:
     def remove(feed: Feed, name: str) -> bool:
         """Removes a view from the cache. False if the feed has none of this name."""
         done = ffi.new("int32_t *")
-        check(lib.quire_view_remove(feed._handle, id_in(name), done))
+        check(lib.quire_view_remove(handle_in(feed, Feed), id_in(name), done))
         return bool(done[0])
 
     def close(self) -> None:
@@ -172,7 +170,7 @@ class View:
     def info(self, snapshot: Snapshot) -> ViewInfo:
         """What the view shows."""
         out = sized("quire_view_info")
-        with snapshot._lock:
+        with checked(snapshot, Snapshot)._lock:
             snapshot._require_open()
             check(lib.quire_view_get_info(snapshot._handle, self._handle, out))
         return ViewInfo(
@@ -181,7 +179,7 @@ class View:
     def rows(self, snapshot: Snapshot, after: Row | None = None, *, limit: int = 64) -> list[Row]:
         """Rows from the top, or below one that this snapshot has read of the view."""
         rows, count = ffi.new("quire_row[]", max(1, number_in(limit, 32))), ffi.new("size_t *")
-        with snapshot._lock:
+        with checked(snapshot, Snapshot)._lock:
             snapshot._require_open()
             position = position_in(after, snapshot._lease)
             check(lib.quire_view_read_after(snapshot._handle, self._handle, position, rows, limit, count))
@@ -190,7 +188,7 @@ class View:
     def rows_from(self, snapshot: Snapshot, rank: int, *, limit: int = 64) -> list[Row]:
         """Rows from the post on that has this many posts of the view above it."""
         rows, count = ffi.new("quire_row[]", max(1, number_in(limit, 32))), ffi.new("size_t *")
-        with snapshot._lock:
+        with checked(snapshot, Snapshot)._lock:
             snapshot._require_open()
             check(
                 lib.quire_view_read_from_rank(
@@ -200,7 +198,7 @@ class View:
     def place(self, snapshot: Snapshot, id: Id) -> Section | None:
         """The section of a post, and its rank in the view; None if the view does not show it."""
         out = ffi.new("quire_view_section *")
-        with snapshot._lock:
+        with checked(snapshot, Snapshot)._lock:
             snapshot._require_open()
             code = lib.quire_view_find_post(snapshot._handle, self._handle, id_in(id), out)
             if code == lib.QUIRE_NOT_FOUND:
@@ -212,7 +210,7 @@ class View:
         """The sections of the view, by their bytes."""
         found: list[Section] = []
         sections, count = ffi.new("quire_view_section[]", 64), ffi.new("size_t *")
-        with snapshot._lock:
+        with checked(snapshot, Snapshot)._lock:
             snapshot._require_open()
             while True:
                 check(

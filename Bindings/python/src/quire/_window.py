@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ._convert import Ids, ids_out, number_in, sized
+from ._convert import Ids, checked, handle_in, ids_out, number_in, sized
 from ._errors import check
 from ._feed import Feed
 from ._names import Start
@@ -18,6 +18,12 @@ from ._values import Id
 
 if TYPE_CHECKING:
     from ._snapshot import Snapshot
+
+
+def _lock(snapshot: Snapshot) -> Any:
+    from ._snapshot import Snapshot  # which imports this module
+
+    return checked(snapshot, Snapshot)._lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,7 @@ class Window:
         given.kind, given.ids, given.key, given.rank = start, wanted.value, key, number_in(rank)
         given.above, given.below = number_in(above, 32), number_in(below, 32)
         out = ffi.new("quire_window **")
-        check(lib.quire_window_open(snapshot, feed._handle, given, out))
+        check(lib.quire_window_open(snapshot, handle_in(feed, Feed), given, out))
         self._handle = ffi.gc(out[0], lib.quire_window_close)
         self._lock = threading.Lock()
 
@@ -107,7 +113,7 @@ class Window:
     def update(self, snapshot: Snapshot) -> Difference:
         """Follows the feed to the commit that the snapshot sees."""
         out = sized("quire_difference")
-        with self._lock, snapshot._lock:
+        with self._lock, _lock(snapshot):
             snapshot._require_open()
             check(lib.quire_window_update(self._handle, snapshot._handle, out))
             return Difference(
@@ -120,7 +126,7 @@ class Window:
         limit = self.info.count if limit is None else number_in(limit, 32)
         rows = ffi.new("quire_row[]", max(1, limit))
         count = ffi.new("size_t *")
-        with self._lock, snapshot._lock:
+        with self._lock, _lock(snapshot):
             snapshot._require_open()
             check(lib.quire_window_read(self._handle, snapshot._handle, number_in(index), rows, limit, count))
             return [row_out(rows[i], snapshot._lease) for i in range(count[0])]

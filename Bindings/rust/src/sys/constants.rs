@@ -34,6 +34,7 @@ pub const QUIRE_UNCLEAN: i32 = -20;
 pub const QUIRE_UNAVAILABLE: i32 = -21;
 pub const QUIRE_IN_DOUBT: i32 = -22;
 pub const QUIRE_MISCONFIGURED: i32 = -23;
+pub const QUIRE_SNAPSHOTS_OPEN: i32 = -24;
 pub const QUIRE_LINK_UNKNOWN: i32 = 0;
 pub const QUIRE_LINK_END: i32 = 1;
 pub const QUIRE_LINK_CONFIRM_END: i32 = 2;
