@@ -11,12 +11,18 @@ public struct Snapshot: ~Copyable {
     private let memory: SnapshotMemory
     /// Kept alive by the caller that lends the snapshot.
     private unowned(unsafe) let environment: Environment
+    /// That of the environment. Every method asks for it, and would retain the environment.
+    private let maximumAge: Int
 
     init(_ transaction: Transaction, _ memory: SnapshotMemory, of environment: Environment) {
         (self.transaction, self.memory, self.environment) = (transaction, memory, environment)
+        maximumAge = environment.maximumSnapshotAge
     }
 
-    private func requireYoung() throws(QuireError) { try environment.requireYoung(transaction) }
+    private func requireYoung() throws(QuireError) {
+        let age = transaction.age
+        if age > maximumAge { throw environment.expired(age) }
+    }
 
     func reader(_ feed: Feed) throws(QuireError) -> RowReader {
         try requireYoung()

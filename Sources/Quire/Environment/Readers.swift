@@ -83,19 +83,23 @@ extension Environment {
 
     /// Commits since this one.
     func age(ofTransaction number: UInt64) -> Int {
+        Self.age(ofTransaction: number, in: handle)
+    }
+
+    fileprivate static func age(ofTransaction number: UInt64, in environment: OpaquePointer) -> Int {
         var info = MDB_envinfo()
-        mdb_env_info(handle, &info)
+        mdb_env_info(environment, &info)
         return max(0, info.me_last_txnid &- Int(truncatingIfNeeded: number))
     }
 
     /// Throws if the snapshot is older than `maximumSnapshotAge` commits: it keeps too much of the file from
     /// reuse.
     func requireYoung(_ snapshot: Transaction) throws(QuireError) {
-        let age = age(ofTransaction: snapshot.number)
+        let age = snapshot.age
         if age > maximumSnapshotAge { throw expired(age) }
     }
 
-    private func expired(_ age: Int) -> QuireError {
+    func expired(_ age: Int) -> QuireError {
         QuireError(
             .snapshotExpired,
             "\(path): \(age) commits were made since the snapshot began; \(maximumSnapshotAge) are allowed")
@@ -110,4 +114,9 @@ extension Environment {
             return last
         }
     }
+}
+
+extension Transaction {
+    /// Commits since this one.
+    var age: Int { Environment.age(ofTransaction: number, in: mdb_txn_env(handle)) }
 }
