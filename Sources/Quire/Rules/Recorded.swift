@@ -194,16 +194,27 @@ extension Draft {
     }
 
     /// R25.3. Keeps the gaps beside kept entries. The page should have shown these, so it does not tell
-    /// either that nothing is missing there.
-    mutating func reopen(_ old: [Row], beside kept: [Int]) {
+    /// either that nothing is missing there. If such a gap is beside the page now, there are two of it.
+    mutating func reopen(_ rowsBefore: [Row], beside kept: [Int]) throws(Interruption) {
         if kept.isEmpty { return }
-        let isKept = EntrySet(kept)
+        let (isKept, old) = (EntrySet(kept), state.mergeGaps(rowsBefore))
         for at in old.indices.dropFirst().dropLast() where old[at].isGap {
             let (upper, lower) = (old[at - 1], old[at + 1])
-            guard [upper, lower].contains(where: { $0.entry.map(isKept.contains) ?? false }) else { continue }
-            if let place = rows.firstIndex(of: lower), place > 0, rows[place - 1] == upper {
-                rows.insert(old[at], at: place)
+            guard [upper, lower].contains(where: { $0.entry.map(isKept.contains) ?? false }),
+                let place = rows.firstIndex(of: lower), place > 0, rows[place - 1] == upper
+            else { continue }
+            let gap = state.gaps[old[at].gap!]
+            let isThere = rows.contains { row in
+                guard let other = row.gap.map({ state.gaps[$0] }) else { return false }
+                return other.down.number == gap.down.number || other.up.number == gap.up.number
             }
+            var row = old[at]
+            if isThere {
+                let down = try state.linkBelow(state.entry(of: upper, from: .below))
+                let up = state.linkAbove(try state.entry(of: lower, from: .above))
+                row = state.newGap(down: down, up: up, why: .missingPage)
+            }
+            rows.insert(row, at: place)
         }
     }
 

@@ -34,7 +34,7 @@ extension Draft {
         if case .unknown = upper { upperGap = try upperSide(page, anchors, above: &above) }
         let all = assembled(above, upperGap, page, lowerGap, below)
         rows = try putBack(staying, in: all, page: page, old: old)
-        if isRecorded && state.options.order.hasKeys { reopen(old, beside: staying) }
+        if isRecorded && state.options.order.hasKeys { try reopen(old, beside: staying) }
         accepted = page
         let isPositional = state.isNumbered || state.options.paging == .pages
         if isPositional && !isRecorded { try doubtKept() }

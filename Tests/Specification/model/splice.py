@@ -137,12 +137,18 @@ class Splice:
 
     def reopen(self, before, kept):
         """R25.3. A gap beside a kept entry stays: the page should have shown that entry, so it does not tell either
-        that nothing is missing there."""
+        that nothing is missing there. If it is beside the page now, there are two of it."""
+        feed, before = self.feed, self.feed._merge_gaps(before)
         for upper, gap, lower in zip(before, before[1:], before[2:]):
-            if isinstance(gap, Gap) and (upper in kept or lower in kept):
-                at = self.rows.index(lower)
-                if at and self.rows[at - 1] == upper:
-                    self.rows.insert(at, gap)
+            if not isinstance(gap, Gap) or not (upper in kept or lower in kept) or lower not in self.rows:
+                continue
+            at = self.rows.index(lower)
+            if at == 0 or self.rows[at - 1] != upper:
+                continue
+            if any(isinstance(r, Gap) and (r.down.number == gap.down.number or r.up.number == gap.up.number)
+                   for r in self.rows):
+                gap = Gap(feed._link_below(upper), feed._link_above(lower), "missing-page")
+            self.rows.insert(at, gap)
 
     def choose_anchors(self, page):
         """R6. Known ids in cache order are anchors; the others have moved."""
