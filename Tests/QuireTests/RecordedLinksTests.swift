@@ -110,4 +110,22 @@ import Testing
         try record(4, number: nil, in: &last, of: feed)
         #expect(try Picture.show(feed) == "[18 17] ~n2~ [14 13 12 11] |end")
     }
+
+    /// R25.5, R11. The page shows a post that stays below it, with another body, and says that it is the last one.
+    @Test func aPostThatTheEndRemovesBringsNoBody() throws {
+        let temporary = try TemporaryCache()
+        let feed = try temporary.cache.feed(
+            named: "a", options: FeedOptions(order: .bump, paging: .page, trustsEnd: true))
+        var crawl = Crawl(startingAt: .head(page: 1))
+        func record(_ page: Int, _ keys: [Int64], body: String, _ next: Link = .unknown) throws {
+            let bytes = Array(body.utf8)
+            let posts = keys.map { Post(id: PostID(UInt64($0)), key: $0, body: 0..<bytes.count) }
+            _ = try feed.ingest(Answer(posts: posts, bytes: bytes, next: next), page: page, of: &crawl)
+        }
+        try record(1, [9], body: "first")
+        try record(2, [8, 7], body: "second")
+        try record(2, [3, 8, 4], body: "another", .end)
+        #expect(try Picture.show(feed) == "[9 3 4] |end")
+        #expect(try temporary.cache.check() == [])
+    }
 }

@@ -194,12 +194,13 @@ extension Draft {
         if operation == .push { for entry in accepted { state.entries[entry].pushed = now } }
     }
 
-    /// The entries whose bodies the answer brings.
+    /// The entries whose bodies the answer brings. One that it shows may leave: it stayed where it was, and the
+    /// answer ends above it.
     var placements: [Placement] {
         var placements: [Placement] = []
         placements.reserveCapacity(accepted.count)
         func add(_ entries: [Int]) {
-            for entry in entries {
+            for entry in entries where state.entries[entry].isCached {
                 if let post = post(of: entry) { placements.append(Placement(entry: entry, post: post)) }
             }
         }
