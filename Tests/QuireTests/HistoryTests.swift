@@ -17,7 +17,8 @@ import Testing
     /// without an order.
     @Test(arguments: [
         ["fuzz.py"], ["fuzz.py", "--hard"], ["fuzz_sizes.py"], ["fuzz_recorded.py"],
-        ["fuzz_recorded.py", "--crooked"], ["fuzz_recorded.py", "--rotten"], ["fuzz_recorded.py", "--ranked"],
+        ["fuzz_recorded.py", "--crooked"], ["fuzz_recorded.py", "--rotten"],
+        ["fuzz_recorded.py", "--ranked"],
     ])
     func agreeWithTheModel(_ program: [String]) throws {
         var (seen, broken) = (0, 0)
