@@ -1,15 +1,20 @@
 import Quire
 
 extension Pager {
-    /// How often the engine may replan at one place before that counts as leading nowhere. An overlap doubles
-    /// each time, so this is enough for any feed.
-    private static let rounds = 32
+    /// How often the engine may replan at one place before that counts as leading nowhere: so often, and twice
+    /// for each row of the feed. No fixed number is enough for all searches; quire.h says why.
+    private static let rounds = 40
 
     /// Plans, requests and ingests, and repeats that while the engine says so.
     func load(_ place: Place) async throws -> PageResult {
         try Task.checkCancellation()
         var outcome: Outcome?
-        for _ in 0..<Self.rounds {
+        var (round, limit) = (0, Self.rounds)
+        while round < limit {
+            round += 1
+            if round == Self.rounds {
+                limit += 2 * (try feed.cache.withSnapshot { [feed] in try $0.rowCount(of: feed) })
+            }
             let request: PageRequest
             let reply = try await writer.write(.plan(place, limit: options.pageSize))
             guard case .plan(let plan, let issuer) = reply else { throw writer.unexpected(reply) }
@@ -29,7 +34,8 @@ extension Pager {
                 try Task.checkCancellation()
                 result = try await take(response, to: request, issuedBy: issuer)
             } catch {
-                _ = try await writer.write(.cancel(request.plan.ticket))
+                // If that fails too, the next equal request shares the ticket. The caller hears of the first failure.
+                _ = try? await writer.write(.cancel(request.plan.ticket))
                 interceptors.forEach { $0.observe(request, .failure(error)) }
                 throw error
             }
