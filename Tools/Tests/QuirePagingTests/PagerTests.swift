@@ -1,6 +1,5 @@
 import Quire
 import QuireSimulator
-import Synchronization
 import Testing
 
 @testable import QuirePaging
@@ -36,24 +35,6 @@ import Testing
         try await pager.append()
         #expect(try fixture.picture == "[10 9 8 7 6 5 4 3 2 1] |end")
         #expect(server.requests.map(\.place) == [.head, .tail, .head, .tail])
-    }
-
-    /// Posts above the last one were deleted, and that too: a search goes up what is cached, page by page.
-    @Test func aLongSearchIsNotGivenUp() async throws {
-        final class List: Sendable { let ids = Mutex(Array((1...6_000 as ClosedRange<UInt64>).reversed())) }
-        let list = List()
-        let fixture = try PagerFixture(FeedOptions(paging: .offset, pageSize: 20))
-        let pager = fixture.pager(
-            Scripted { request in
-                var (start, limit) = (0, 20)
-                if case .position(let offset, let rows) = request.target { (start, limit) = (offset, rows ?? 20) }
-                return .page(list.ids.withLock { Array($0.dropFirst(start).prefix(limit)) })
-            })
-        try await pager.refresh()
-        for _ in 1...200 { try await pager.append() }
-        list.ids.withLock { $0.removeSubrange(2_970..<4_100) }
-        guard case .loaded(let outcome) = try await pager.append() else { return #expect(Bool(false)) }
-        #expect(!outcome.new.isEmpty, "\(outcome.verdict)")
     }
 
     @Test func aGapIsFilledFromAbove() async throws {
