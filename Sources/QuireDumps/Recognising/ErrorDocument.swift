@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// What servers send in place of a page: a small object without a list that names an error.
 struct ErrorDocument {
