@@ -19,7 +19,7 @@ gcc -O1 -g -std=gnu11 -Wall -Wextra -Werror -IInclude Tests/Processes/worker.c -
     -Lbuild -l:libquire.so.0 -Wl,-rpath,"$PWD/build" || exit 1
 
 python3 -m venv "$work/venv" >&2 || skip "no venv"
-cp -r Bindings/python "$work/python" && mkdir "$work/Include" && cp Include/quire.h "$work/Include"
+cp -r Bindings/python "$work/python" && mkdir "$work/Include" && cp Include/quire.h Include/quire_profiles.h "$work/Include"
 mkdir "$work/Bindings" && mv "$work/python" "$work/Bindings/python"
 QUIRE_LIBRARY="$PWD/build/libquire.so.0" PIP_DISABLE_PIP_VERSION_CHECK=1 \
     "$work/venv/bin/pip" install --quiet "$work/Bindings/python" >&2 || skip "the binding could not be installed"
