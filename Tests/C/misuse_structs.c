@@ -197,7 +197,7 @@ static void free_request(void *out) { quire_request_free(out); }
 static void free_outcome(void *out) { quire_outcome_free(out); }
 static void free_report(void *out) { quire_repair_report_free(out); }
 
-/* A result of `size` bytes in the midst of others. Those around it must stay, those that nobody knows be zeroed. */
+/* A result of `size` bytes, with other bytes around it. Those must stay. What is beyond what the library knows is zeroed. */
 static void get(const char *what, quire_status (*call)(void *), void (*release)(void *), uint32_t known, uint32_t size)
 {
     _Alignas(8) unsigned char around[6000];

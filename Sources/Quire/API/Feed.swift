@@ -9,8 +9,8 @@
 ///     }
 ///
 /// Every method throws ``QuireError``: `.badArgument`, `.notFound`, `.diskFull`, `.io`, `.corrupt`, `.busy`,
-/// `.snapshotsOpen`, and `.wouldDeadlock` if a batch of the same thread is open and this is not part of it. A method that
-/// throws has changed nothing. They may be called from any thread; writers take turns, of all processes.
+/// `.snapshotsOpen`, and `.wouldDeadlock` if a batch of the same thread is open and this is not part of it. A
+/// method that throws has changed nothing. They may be called from any thread; writers take turns, of all processes.
 ///
 /// A call reads and writes the records around its place, not the feed: its cost does not grow with the length
 /// of the feed. A commit waits for the disk unless ``CacheOptions/durability`` says otherwise.

@@ -31,7 +31,7 @@
     /// Returns the position below which ``Snapshot/cursor(of:after:limit:)`` begins with the row of this
     /// rank; nil if the feed has no such row.
     @_spi(Unstable) public func position(above rank: Int, of feed: Feed) throws -> RowPosition? {
-        try cache.environment.requireYoung(transaction)
+        try read { try $0.requireYoung() }
         return try RowReader(transaction: transaction, feed: feed.number, memory: memory).position(
             above: rank)
     }

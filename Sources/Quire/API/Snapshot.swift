@@ -19,7 +19,8 @@ public struct Snapshot: ~Copyable {
         maximumAge = environment.maximumSnapshotAge
     }
 
-    private func requireYoung() throws(QuireError) {
+    /// Throws if the snapshot is older than the environment allows: it keeps too much of the file from reuse.
+    func requireYoung() throws(QuireError) {
         let age = transaction.age
         if age > maximumAge { throw environment.expired(age) }
     }

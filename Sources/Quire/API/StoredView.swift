@@ -141,7 +141,7 @@ extension Snapshot {
     /// - Parameters:
     ///   - view: The view.
     ///   - section: Begin behind this one, which this snapshot has read of the view; nil is the first.
-    ///   - skipped: Leave out so many first.
+    ///   - skipped: The number of sections to leave out at the beginning.
     ///   - limit: The largest number of sections; 0 or less reads none.
     public func sections(
         of view: StoredView, after section: StoredViewSection? = nil, skipping skipped: Int = 0,

@@ -92,13 +92,7 @@ extension Environment {
         return max(0, info.me_last_txnid &- Int(truncatingIfNeeded: number))
     }
 
-    /// Throws if the snapshot is older than `maximumSnapshotAge` commits: it keeps too much of the file from
-    /// reuse.
-    func requireYoung(_ snapshot: Transaction) throws(QuireError) {
-        let age = snapshot.age
-        if age > maximumSnapshotAge { throw expired(age) }
-    }
-
+    /// The error of a snapshot that is older than `maximumSnapshotAge` commits.
     func expired(_ age: Int) -> QuireError {
         QuireError(
             .snapshotExpired,

@@ -193,8 +193,8 @@ extension Draft {
         return key(try state.entry(of: rows[below], from: .above))! < key(first)!
     }
 
-    /// R25.3. Keeps the gaps beside kept entries. The page should have shown these, so it does not tell
-    /// either that nothing is missing there. If such a gap is beside the page now, there are two of it.
+    /// R25.3. Keeps the gaps beside kept entries. The page should have shown these entries and did not, so it
+    /// proves nothing about the gaps. If a gap is beside the page now as well, it becomes two gaps.
     mutating func reopen(_ rowsBefore: [Row], beside kept: [Int]) throws(Interruption) {
         if kept.isEmpty { return }
         let (isKept, old) = (EntrySet(kept), state.mergeGaps(rowsBefore))

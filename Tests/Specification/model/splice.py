@@ -116,7 +116,7 @@ class Splice:
 
     def put_back(self, rows, old_rows, kept, first, last):
         """R9. A kept entry goes directly above its nearest surviving neighbour below, else below
-        the one above; in a feed with keys its key decides, from the nearest row on that is above all of them."""
+        the one above; in a feed with keys its key decides; the search begins above the page, at the nearest row whose key none of them exceeds."""
         highest = max((self.key(id) for id in kept if self.key(id) is not None), default=0)
         top = next((r for r in rows[rows.index(first)::-1] if isinstance(r, str) and r != first
                     and self.key(r) is not None and self.key(r) >= highest), rows[0]) if kept else None
@@ -136,8 +136,8 @@ class Splice:
         return rows
 
     def reopen(self, before, kept):
-        """R25.3. A gap beside a kept entry stays: the page should have shown that entry, so it does not tell either
-        that nothing is missing there. If it is beside the page now, there are two of it."""
+        """R25.3. A gap beside a kept entry stays: the page should have shown that entry and did not, so it proves
+        nothing about the gap. If the gap is beside the page now as well, it becomes two gaps."""
         feed, before = self.feed, self.feed._merge_gaps(before)
         for upper, gap, lower in zip(before, before[1:], before[2:]):
             if not isinstance(gap, Gap) or not (upper in kept or lower in kept) or lower not in self.rows:

@@ -1,5 +1,6 @@
 import Quire
 import QuireSimulator
+import Synchronization
 import Testing
 
 @testable import QuirePaging
@@ -35,6 +36,39 @@ import Testing
         try await pager.append()
         #expect(try fixture.picture == "[10 9 8 7 6 5 4 3 2 1] |end")
         #expect(server.requests.map(\.place) == [.head, .tail, .head, .tail])
+    }
+
+    /// The last thousand posts that were read are gone: the search goes up what is cached, page by page.
+    @Test func aLongSearchIsNotGivenUp() async throws {
+        final class List: Sendable {
+            let ids = Mutex(Array((1...6_000 as ClosedRange<UInt64>).reversed()))
+            let requests = Mutex(0)
+        }
+        let list = List()
+        let fixture = try PagerFixture(FeedOptions(paging: .offset, pageSize: 20))
+        let pager = fixture.pager(
+            Scripted { request in
+                list.requests.withLock { $0 += 1 }
+                var (start, limit) = (0, 20)
+                if case .position(let offset, let rows) = request.target {
+                    (start, limit) = (offset, rows ?? 20)
+                }
+                var answer = Answer(next: .token("more"))
+                list.ids.withLock { ids in
+                    for id in ids.dropFirst(start).prefix(limit) { answer.append(id: PostID(id)) }
+                }
+                return PageResponse(answer)
+            })
+        func rowCount() throws -> Int {
+            let feed = fixture.feed
+            return try feed.cache.withSnapshot { try $0.rowCount(of: feed) }
+        }
+        try await pager.refresh()
+        while try rowCount() < 4_000 { try await pager.append() }
+        list.ids.withLock { $0.removeSubrange(2_970..<4_000) }
+        list.requests.withLock { $0 = 0 }
+        #expect(try await pager.append().verdict == .ok)
+        #expect(list.requests.withLock { $0 } > 40)
     }
 
     @Test func aGapIsFilledFromAbove() async throws {

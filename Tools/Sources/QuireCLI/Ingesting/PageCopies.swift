@@ -8,6 +8,8 @@ struct PageCopies {
         let next: Link
     }
 
+    /// By a hash of 64 bits, because the ids of all pages need too much memory. Two of 100,000 different pages share
+    /// one in one of three billion runs.
     private var seen: [Int: (place: String, number: Int)] = [:]
 
     /// How many pages are remembered before it starts again.
