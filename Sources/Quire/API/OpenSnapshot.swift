@@ -31,9 +31,8 @@
     /// Returns the position below which ``Snapshot/cursor(of:after:limit:)`` begins with the row of this
     /// rank; nil if the feed has no such row.
     @_spi(Unstable) public func position(above rank: Int, of feed: Feed) throws -> RowPosition? {
-        try read { try $0.requireYoung() }
-        return try RowReader(transaction: transaction, feed: feed.number, memory: memory).position(
-            above: rank)
+        let snapshot = Snapshot(transaction, memory, of: cache.environment)
+        return try snapshot.reader(feed).position(above: rank)
     }
 
     /// Returns the bytes of a row's body, valid as long as this object.

@@ -20,7 +20,7 @@ public struct Snapshot: ~Copyable {
     }
 
     /// Throws if the snapshot is older than the environment allows: it keeps too much of the file from reuse.
-    func requireYoung() throws(QuireError) {
+    private func requireYoung() throws(QuireError) {
         let age = transaction.age
         if age > maximumAge { throw environment.expired(age) }
     }
