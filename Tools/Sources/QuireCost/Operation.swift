@@ -18,7 +18,7 @@ enum Operation: String, CaseIterable {
     case contains
     /// A post by its id, with its body.
     case post
-    /// A new body for a post, in a commit of its own.
+    /// A new body for a post, in a commit of its own, without making the body.
     case update
     /// A local post above 1,000 others, in a commit of its own.
     case local
@@ -45,9 +45,9 @@ enum Operation: String, CaseIterable {
         case .bulk, .bulkPrune: 8
         case .crawl, .contradict, .repeated: 24
         case .page, .budget, .refresh: 96
-        case .contains: 200
+        case .contains, .update: 200
         case .local: 300
-        case .read, .scroll, .post, .update, .evict, .prune, .open: 10_000
+        case .read, .scroll, .post, .evict, .prune, .open: 10_000
         }
     }
 
@@ -144,12 +144,15 @@ enum Operation: String, CaseIterable {
         switch self {
         case .update:
             let ids = (0..<feeds.count).flatMap { workload.ids(of: $0) }
-            return { n in
+            let updates = (0..<limit).map { n in
                 let id = ids[Int(Workload.mix(UInt64(n)) % UInt64(ids.count))]
                 var body: [UInt8] = []
                 workload.appendBody(of: id, variant: UInt64(n + 1), to: &body)
-                let result = try cache.update(PostID(id), body: body)
-                if result != .changed { throw Unexpected(what: "\(id): \(result)") }
+                return (id: PostID(id), body: body)
+            }
+            return { n in
+                let result = try cache.update(updates[n].id, body: updates[n].body)
+                if result != .changed { throw Unexpected(what: "\(updates[n].id): \(result)") }
             }
         case .local:
             let ids = (0..<1_000 + limit).map { PostID(Workload.id(1 << 40 + UInt64($0))) }
