@@ -4,9 +4,9 @@ import PackageDescription
 /// Swift 6, and no warning left.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
-/// For `make test` and CI: what ships, and what judges it, optimised in a build that is otherwise one for debugging.
-/// The tests then take less than half of the time, and fuzzing shares the build. Flags of this kind would keep others
-/// from depending on the package.
+/// For `make test` and CI: what ships, and what judges it, optimised in a build that is otherwise one for
+/// debugging. The tests then take less than half of the time, and fuzzing shares the build. Flags of this
+/// kind would keep others from depending on the package.
 let isOptimized = Context.environment["QUIRE_OPTIMIZED"] != nil
 let optimized: [SwiftSetting] = isOptimized ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : []
 let optimizedCXX: [CXXSetting] = isOptimized ? [.unsafeFlags(["-O2"], .when(configuration: .debug))] : []
@@ -59,7 +59,8 @@ let package = Package(
         .target(
             name: "QuireDumps", dependencies: ["Quire", "CJSON", "CArchive", "CExpat"],
             resources: [.embedInCode("Profiles/BuiltIn")], swiftSettings: strict + optimized),
-        // For libquire-profiles, which Packaging/build-library compiles with the part of QuireDumps that it needs.
+        // For libquire-profiles, which Packaging/build-library compiles with the part of QuireDumps that it
+        // needs.
         .target(
             name: "QuireProfilesC", dependencies: ["Quire", "QuireDumps", "CQuire", "QuireC"],
             swiftSettings: strict + optimized),

@@ -40,7 +40,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
-            // The libraries must find CSync's fsync and open in the executable before libc's, and CCounts' malloc.
+            // The libraries must find CSync's fsync and open in the executable before libc's, and CCounts'
+            // malloc.
             linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic"])]),
         .executableTarget(
             name: "QuirePatterns",

@@ -35,8 +35,8 @@ struct Decimal {
         }
     }
 
-    /// Returns the eight digits of a number below 10⁸: halves it into four digits, two, and one, in all lanes of
-    /// the word at once. A lane is divided by 100 as x · 10,486 / 2²⁰, and by 10 as x · 103 / 2¹⁰.
+    /// Returns the eight digits of a number below 10⁸: halves it into four digits, two, and one, in all lanes
+    /// of the word at once. A lane is divided by 100 as x · 10,486 / 2²⁰, and by 10 as x · 103 / 2¹⁰.
     private static func digits(_ number: UInt64) -> UInt64 {
         let fours = number / 10_000 | (number % 10_000) << 32
         let hundreds = (fours &* 10_486) >> 20 & 0x0000_007F_0000_007F

@@ -2,8 +2,8 @@ import CQuire
 import Quire
 import Synchronization
 
-// The way of a write: into a batch, as a commit of its own, or into the log of a cluster. Each is an operation, so
-// all three are the same for the functions above.
+// The way of a write: into a batch, as a commit of its own, or into the log of a cluster. Each is an
+// operation, so all three are the same for the functions above.
 
 /// A cache whose writes go into the log of a cluster.
 package final class SharedCache: Sendable {

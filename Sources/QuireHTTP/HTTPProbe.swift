@@ -29,9 +29,9 @@ public struct RawResponse: Sendable {
     }
 }
 
-/// Asks for one address and keeps the response as it came. So the profile and the order of a list can be found
-/// before there is a feed for it. A pager of a feed that is thrown away asks with it, and retries and waits as
-/// for a page:
+/// Asks for one address and keeps the response as it came. So the profile and the order of a list can be
+/// found before there is a feed for it. A pager of a feed that is thrown away asks with it, and retries and
+/// waits as for a page:
 ///
 ///     let probe = try HTTPProbe("https://api.example.com/issues")
 ///     try await Pager(scratch, source: probe).refresh()
@@ -76,10 +76,10 @@ public final class HTTPProbe: PagingSource {
     /// The last response with a status from 200 to 299; nil if there was none.
     public var response: RawResponse? { received.withLock { $0 } }
 
-    /// Requests the address, whatever the place. The result is ``PageResponse/Content/fresh``: no page is taken
-    /// in.
-    /// - Throws: ``PageFailure`` for lost connections, timeouts and other statuses, with the server's words if
-    ///   a profile can read them. So for an error document with status 200 that means "later".
+    /// Requests the address, whatever the place. The result is ``PageResponse/Content/fresh``: no page is
+    /// taken in.
+    /// - Throws: ``PageFailure`` for lost connections, timeouts and other statuses, with the server's words
+    ///   if a profile can read them. So for an error document with status 200 that means "later".
     public func page(for request: PageRequest) async throws -> PageResponse {
         var asked = URLRequest(url: url)
         asked.ask(for: Self.everything, body)

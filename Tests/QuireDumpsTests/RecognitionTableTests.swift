@@ -4,9 +4,9 @@ import Testing
 
 @testable import QuireDumps
 
-/// Every recorded JSON response is recognised without a word about it. What it should give is what the profile of
-/// the table gives, by Foundation's parser. Where a response does not say what it is, the error has to name the
-/// option that settles it.
+/// Every recorded JSON response is recognised without a word about it. What it should give is what the
+/// profile of the table gives, by Foundation's parser. Where a response does not say what it is, the error
+/// has to name the option that settles it.
 @Suite(.enabled(if: Fixtures.areThere, "needs ../shared/fixtures"))
 struct RecognitionTableTests {
     /// How many responses of an API were read as the table reads them, read as another list, and refused.

@@ -3,7 +3,8 @@ import Testing
 
 @testable import Quire
 
-/// A walk over the bytes of a chunk shows of each entry what a row shows, and what the entry has that was read whole.
+/// A walk over the bytes of a chunk shows of each entry what a row shows, and what the entry has that was
+/// read whole.
 @Suite struct ChunkWalkTests {
     /// What a row shows of an entry.
     private struct Shown: Equatable {

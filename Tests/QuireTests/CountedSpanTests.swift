@@ -2,8 +2,8 @@ import Testing
 
 @_spi(Unstable) @testable import Quire
 
-/// What is evicted in the middle of a long feed needs the number of posts above and below it, which the page index
-/// tells: the parts that are not loaded.
+/// What is evicted in the middle of a long feed needs the number of posts above and below it, which the page
+/// index tells: the parts that are not loaded.
 @Suite struct CountedSpanTests {
     private let temporary: TemporaryCache
     private let feed: Feed
@@ -26,7 +26,8 @@ import Testing
         #expect(try temporary.cache.check().isEmpty)
     }
 
-    /// Rows at the first chunk, at the last one, or none: then a part seems to have none, too many, or fewer than none.
+    /// Rows at the first chunk, at the last one, or none: then a part seems to have none, too many, or fewer
+    /// than none.
     @Test(arguments: [(0, 400), (39, 1 << 40), (39, -400)])
     func wrongNumbersAreDamage(chunk: Int, rows: Int) throws {
         try temporary.cache.environment.write { transaction in

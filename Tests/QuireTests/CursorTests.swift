@@ -29,8 +29,8 @@ import Testing
         func keys(_ table: Int) -> [UInt64] { records[table].keys.sorted() }
     }
 
-    /// What is written, replaced and removed is found again, wherever the cursors were before, and by walks that
-    /// write and look up on their way.
+    /// What is written, replaced and removed is found again, wherever the cursors were before, and by walks
+    /// that write and look up on their way.
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func randomRecords(seed: UInt64) throws {
         try write { transaction in

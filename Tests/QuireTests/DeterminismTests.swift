@@ -3,8 +3,8 @@ import Testing
 
 @_spi(Unstable) @testable import Quire
 
-/// Caches that apply the same encoded operations become equal, to one another and to a cache that is written by
-/// the methods of the API: whatever their tuning, and however many operations make a commit.
+/// Caches that apply the same encoded operations become equal, to one another and to a cache that is written
+/// by the methods of the API: whatever their tuning, and however many operations make a commit.
 @Suite struct DeterminismTests {
     /// 10,000 is the long run.
     static let count = Specification.number("QUIRE_LOGS") ?? 300
@@ -53,8 +53,8 @@ import Testing
         }
     }
 
-    /// Histories in which a chunk that was not loaded had an entry that is no row of the server any more: a shift of the
-    /// positions moved it, which it did not where the chunk was loaded.
+    /// Histories in which a chunk that was not loaded had an entry that is no row of the server any more: a
+    /// shift of the positions moved it, which it did not where the chunk was loaded.
     @Test(arguments: [(["fuzz.py"], 1_001_732), (["fuzz.py", "--hard"], 1_001_598)])
     func detachedEntriesDoNotMove(_ program: [String], _ seed: Int) throws {
         try Self.play(#require(try HistoryTests.emit(program, 1, from: seed)))

@@ -13,8 +13,8 @@ import Testing
 
     private static let positions: [UInt64] = [1, 2, 3, 4, .max - 1, .max]
 
-    /// All ranges of two feeds between these positions, in threes: the union has the same positions, in order and
-    /// apart from each other.
+    /// All ranges of two feeds between these positions, in threes: the union has the same positions, in order
+    /// and apart from each other.
     @Test func everyUnion() {
         var all: [GoneRange] = []
         for feed in [1, 2] as [UInt32] {

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Quire
 
-/// R9: where the posts go that a page of a crawl, which removes nothing, does not show. A letter is a post, the number
-/// its key.
+/// R9: where the posts go that a page of a crawl, which removes nothing, does not show. A letter is a post,
+/// the number its key.
 @Suite struct KeptEntryTests {
     private struct World: Sendable, CustomTestStringConvertible {
         let before: String

@@ -4,8 +4,8 @@ import Testing
 
 @_spi(Unstable) @testable import Quire
 
-/// R26.3: a client is killed while it searches upwards for its border, because posts above have gone. It refreshes when
-/// it starts again. Before a quiet server a kill costs that refresh and nothing else.
+/// R26.3: a client is killed while it searches upwards for its border, because posts above have gone. It
+/// refreshes when it starts again. Before a quiet server a kill costs that refresh and nothing else.
 @Suite struct KilledSearchTests {
     static let settings = [
         FeedOptions(paging: .page, sizes: .fixed(1)), FeedOptions(paging: .page, sizes: .unknown),

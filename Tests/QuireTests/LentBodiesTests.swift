@@ -3,7 +3,8 @@ import Testing
 @testable import Quire
 @testable import TestSupport
 
-/// Bodies that lie in the memory map: the compiler keeps them, and snapshots, inside the snapshot they come from.
+/// Bodies that lie in the memory map: the compiler keeps them, and snapshots, inside the snapshot they come
+/// from.
 @Suite struct LentBodiesTests {
     @Test(
         .enabled(if: Compiler.modules != nil, "needs the build's modules"),
@@ -42,7 +43,8 @@ import Testing
 
     private struct Stop: Error {}
 
-    /// `[9 8 7] ~n7~ [4 3 2] |n2`, page 2 above page 1; the body of a post is its number in a row of that length.
+    /// `[9 8 7] ~n7~ [4 3 2] |n2`, page 2 above page 1; the body of a post is its number in a row of that
+    /// length.
     private func withTwoPages(_ body: (Feed, borrowing Snapshot) throws -> Void) throws {
         let storage = try TemporaryCache()
         let feed = try storage.cache.feed(named: "lent")
@@ -95,8 +97,8 @@ import Testing
         #expect(post.position == row.position && post.body.byteCount == row.bodySize)
     }
 
-    /// Posts of all kinds, in chunks of three: a pinned one that left, one without a body, an outdated one, a local
-    /// one with a text as its id, an updated one.
+    /// Posts of all kinds, in chunks of three: a pinned one that left, one without a body, an outdated one, a
+    /// local one with a text as its id, an updated one.
     @Test func postsOfAllKinds() throws {
         let storage = try TemporaryCache()
         let feed = try storage.cache.feed(named: "kinds", options: FeedOptions(order: .stable))

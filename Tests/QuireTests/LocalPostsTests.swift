@@ -65,8 +65,8 @@ import Testing
         #expect(try storage.cache.check() == [])
     }
 
-    /// What an answer moves takes along the detached posts below it, also those that were not loaded. The list of
-    /// changes says so:
+    /// What an answer moves takes along the detached posts below it, also those that were not loaded. The
+    /// list of changes says so:
     ///
     ///     [6 5] ~n~ [4 3 2 (1 0)]    to    [6 5 2 (1 0)] ~n~ [4 3]
     @Test func detachedPostsFollowWhatMoves() throws {

@@ -174,8 +174,8 @@ import Testing
     }
 }
 
-/// Random servers with random histories. What is shown above the first frontier is exactly the beginning of what all
-/// servers together have: nothing that comes later can appear there.
+/// Random servers with random histories. What is shown above the first frontier is exactly the beginning of
+/// what all servers together have: nothing that comes later can appear there.
 @Suite struct MergedTruthTests {
     private struct Server {
         let feed: Feed

@@ -238,9 +238,9 @@ import Testing
     ///
     ///     2 2 2 1 1 1 0 0 0 + 0   the fourth one merges with the three before it, and so on up
     ///
-    /// Each run has a larger one among the three before it, so a list whose largest is of tier t is at
-    /// most 3 x (t + 1) long. Runs of more than half of the limit are never merged again: of these there are as
-    /// many as the index is large.
+    /// Each run has a larger one among the three before it, so a list whose largest is of tier t is at most 3
+    /// x (t + 1) long. Runs of more than half of the limit are never merged again: of these there are as many
+    /// as the index is large.
     static func bound(_ counts: [Int]) -> Int {
         3 * (tier(counts.max() ?? 0) + 1) + 2 * counts.reduce(0, +) / PostIndex.mergeLimit
     }

@@ -4,8 +4,8 @@ import Testing
 @_spi(Unstable) @testable import Quire
 @_spi(Unstable) @testable import TestSupport
 
-/// The same operations write the same bytes in every process, although the seeds of Swift's hashes differ: nothing
-/// that is written depends on the order in which a set or a dictionary is iterated.
+/// The same operations write the same bytes in every process, although the seeds of Swift's hashes differ:
+/// nothing that is written depends on the order in which a set or a dictionary is iterated.
 @Suite struct ProcessSeedTests {
     private static let variable = "QUIRE_OPERATIONS"
     private static let histories = 0..<UInt64(24)

@@ -111,7 +111,8 @@ import Testing
         #expect(try Picture.show(feed) == "[18 17] ~n2~ [14 13 12 11] |end")
     }
 
-    /// R25.5, R11. The page shows a post that stays below it, with another body, and says that it is the last one.
+    /// R25.5, R11. The page shows a post that stays below it, with another body, and says that it is the last
+    /// one.
     @Test func aPostThatTheEndRemovesBringsNoBody() throws {
         let temporary = try TemporaryCache()
         let feed = try temporary.cache.feed(

@@ -184,8 +184,8 @@ import Testing
 }
 
 extension RepairTests {
-    /// The last commit of the log has another number, as after a flipped bit of its key: the repaired log goes on
-    /// there, and reaches back as far as it must.
+    /// The last commit of the log has another number, as after a flipped bit of its key: the repaired log
+    /// goes on there, and reaches back as far as it must.
     @Test func aCommitOfAnotherNumber() throws {
         let storage = try TemporaryCache()
         let feed = try storage.cache.feed(named: "f", options: FeedOptions(order: .keyless))

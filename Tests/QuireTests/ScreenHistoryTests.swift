@@ -4,9 +4,10 @@ import Testing
 @_spi(Unstable) @testable import Quire
 @_spi(Unstable) @testable import TestSupport
 
-/// Screens over a cache with a budget, with views, beside other processes. Random histories, judged after each step: a
-/// window is a slice of the rows and never jumps, a view is the filter of the rows, the cache is within its budget by
-/// what one commit may do, nothing visible, pinned or local leaves; at the end all that left is fetched again.
+/// Screens over a cache with a budget, with views, beside other processes. Random histories, judged after
+/// each step: a window is a slice of the rows and never jumps, a view is the filter of the rows, the cache is
+/// within its budget by what one commit may do, nothing visible, pinned or local leaves; at the end all that
+/// left is fetched again.
 ///
 ///     make histories              100,000 operations
 @Suite struct ScreenHistoryTests {

@@ -12,7 +12,8 @@ import Testing
         case page, other, prune, pruneTwo, pruneAboveLast, pruneOther, delete, evict
     }
 
-    /// Each history of five steps: whatever is done, the cache keeps its invariants, and holds what a model says.
+    /// Each history of five steps: whatever is done, the cache keeps its invariants, and holds what a model
+    /// says.
     @Test func everyHistory() throws {
         var histories: [[Step]] = [[]]
         for _ in 0..<5 { histories = histories.flatMap { history in Step.allCases.map { history + [$0] } } }

@@ -208,8 +208,8 @@ import Testing
 
     // MARK: Random histories
 
-    /// Servers that insert, delete and reorder, pages in any order, prunes, restarts, and processes that do not know the
-    /// functions.
+    /// Servers that insert, delete and reorder, pages in any order, prunes, restarts, and processes that do
+    /// not know the functions.
     @Test(arguments: OracleMode.allCases) func isTheFilterAfterEachChange(mode: OracleMode) throws {
         var waits = 0
         for seed in 0..<UInt64(Specification.number("QUIRE_SEEDS") ?? 12) {

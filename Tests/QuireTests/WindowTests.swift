@@ -185,8 +185,8 @@ import Testing
             try requireNoJump(from: before, all.map(\.name), difference, what)
         }
 
-        /// The row that the reader saw is still the anchor, unless it left or moved against its neighbours; then the
-        /// anchor is another row that the reader had.
+        /// The row that the reader saw is still the anchor, unless it left or moved against its neighbours;
+        /// then the anchor is another row that the reader had.
         private func requireNoJump(
             from before: FeedWindow, _ all: [RowID], _ difference: FeedWindow.Difference, _ what: String
         ) throws {

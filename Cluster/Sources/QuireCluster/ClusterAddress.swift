@@ -29,7 +29,8 @@ public struct ClusterAddress: Sendable, Hashable {
     public var timeout = 20
 
     /// Reads an address.
-    /// - Throws: ``LogError`` `.misconfigured`, which names the part that is wrong. Passwords are not repeated.
+    /// - Throws: ``LogError`` `.misconfigured`, which names the part that is wrong. Passwords are not
+    ///   repeated.
     public init(_ text: String) throws(LogError) {
         let schemes = [("nats://", false), ("tls://", true)]
         guard let (scheme, isSecure) = schemes.first(where: { text.hasPrefix($0.0) }) else {

@@ -42,8 +42,8 @@ public final class ClusterFeed: Sendable {
         return replies
     }
 
-    /// Waits for the answer to a planned request that another caller on any node is making: ten seconds at most.
-    /// Nil if there is no such request, or no answer: then its page is asked for here.
+    /// Waits for the answer to a planned request that another caller on any node is making: ten seconds at
+    /// most. Nil if there is no such request, or no answer: then its page is asked for here.
     /// - Throws: `CancellationError`.
     nonisolated(nonsending) public func outcome(of ticket: Ticket, issuer: UInt64) async throws -> Outcome? {
         if issuers.withLock({ $0.contains(issuer) }) { return nil }

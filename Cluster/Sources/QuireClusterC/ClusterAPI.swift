@@ -5,7 +5,8 @@ import QuireC
 import QuireCluster
 import Synchronization
 
-// quire_cluster.h, in the same order. A cache of a cluster is a handle of libquire whose writes go into the log.
+// quire_cluster.h, in the same order. A cache of a cluster is a handle of libquire whose writes go into the
+// log.
 
 final class ClusterBox: Handle {
     static let name: StaticString = "cluster"

@@ -2,7 +2,8 @@ import Foundation
 import Quire
 import QuireCluster
 
-/// Opens the replicas that the nodes leave behind, and compares them with each other and with what was acknowledged.
+/// Opens the replicas that the nodes leave behind, and compares them with each other and with what was
+/// acknowledged.
 struct Judge {
     let address: String
     let judge: ClusterCache

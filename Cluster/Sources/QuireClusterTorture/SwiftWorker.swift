@@ -2,8 +2,9 @@ import Foundation
 import Quire
 import QuireCluster
 
-/// The node in Swift that is killed: pages of feeds go through the log for ever, and each that is acknowledged is
-/// printed. It ends when its standard input does. Those in C and Python (Cluster/Tests/Torture) do the same.
+/// The node in Swift that is killed: pages of feeds go through the log for ever, and each that is
+/// acknowledged is printed. It ends when its standard input does. Those in C and Python
+/// (Cluster/Tests/Torture) do the same.
 struct SwiftWorker {
     private let address: String
     private let folder: String

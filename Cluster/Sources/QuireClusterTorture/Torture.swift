@@ -3,13 +3,13 @@ import Foundation
 import Quire
 import QuireCluster
 
-/// Three servers of NATS and three nodes, in Swift, C and Python, each in a process of its own. Servers and nodes are
-/// killed, wiped, cut off, left behind and starved of disk while all nodes write. In the end no acknowledged page may be
-/// missing, and all replicas are equal.
+/// Three servers of NATS and three nodes, in Swift, C and Python, each in a process of its own. Servers and
+/// nodes are killed, wiped, cut off, left behind and starved of disk while all nodes write. In the end no
+/// acknowledged page may be missing, and all replicas are equal.
 ///
-/// Environment: QUIRE_TORTURE_C, QUIRE_TORTURE_PYTHON name the programs (Scripts/torture-cluster builds them).
-/// Arguments: how many leaders, all servers and nodes are killed: 20 3 20; and which accidents happen then: wipe
-/// partition trim disk; also wipe-and-return.
+/// Environment: QUIRE_TORTURE_C, QUIRE_TORTURE_PYTHON name the programs (Scripts/torture-cluster builds
+/// them). Arguments: how many leaders, all servers and nodes are killed: 20 3 20; and which accidents happen
+/// then: wipe partition trim disk; also wipe-and-return.
 @main struct Torture {
     static let lists = ["swift": 1, "c": 2, "python": 3, "shared": 9]
 
@@ -202,8 +202,8 @@ import QuireCluster
         say("\(count) nodes killed: \(text(pauses))")
     }
 
-    /// It comes back when the others have chosen another leader, or at once: then it may vote before it knows what it
-    /// has lost.
+    /// It comes back when the others have chosen another leader, or at once: then it may vote before it knows
+    /// what it has lost.
     private func wipe(returnsAtOnce: Bool = false) async throws {
         let leader = try await leader()
         let longest = try await pause {

@@ -58,7 +58,8 @@ import Testing
         return try feed.cache.withSnapshot { try $0.rows(of: feed, limit: 1000) }
     }
 
-    /// A pager refreshes, appends and fills a gap, another one on another node sees it, and so do reading states.
+    /// A pager refreshes, appends and fills a gap, another one on another node sees it, and so do reading
+    /// states.
     private func page(_ first: ClusterCache, _ second: ClusterCache) async throws {
         let source = Source(12)
         let here = try await first.feed(named: "f", options: Self.options)

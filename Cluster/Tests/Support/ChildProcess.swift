@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A program in a process of its own, which goes on until its standard input ends. So it ends with this program,
-/// also if this one is killed.
+/// A program in a process of its own, which goes on until its standard input ends. So it ends with this
+/// program, also if this one is killed.
 public final class ChildProcess: Sendable {
     private let process = Process()
     /// Its standard input.

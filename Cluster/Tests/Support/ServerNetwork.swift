@@ -1,7 +1,7 @@
 import Foundation
 
-/// A network of namespaces on one machine, one for each server, whose cables can be cut. It needs root and Linux, and
-/// goes with this value.
+/// A network of namespaces on one machine, one for each server, whose cables can be cut. It needs root and
+/// Linux, and goes with this value.
 public final class ServerNetwork: Sendable {
     /// Where a server runs.
     public struct Place: Sendable {

@@ -10,9 +10,9 @@ struct Message: Decodable, Sendable {
     var text: String
 }
 
-/// The history of a chat that jumps to a date. The ids of its messages are their times, as in many chats, so the server
-/// can be asked for the page around a moment. What lies between there and the newest messages is a gap, which is filled
-/// when the reader scrolls to it; a date that is cached needs no request.
+/// The history of a chat that jumps to a date. The ids of its messages are their times, as in many chats, so
+/// the server can be asked for the page around a moment. What lies between there and the newest messages is a
+/// gap, which is filled when the reader scrolls to it; a date that is cached needs no request.
 @main struct ChatHistory {
     static let profile = """
         {"name": "chat", "title": "Messages of a chat",

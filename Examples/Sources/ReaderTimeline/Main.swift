@@ -10,9 +10,9 @@ struct Status: Decodable, Sendable {
     var content: String
 }
 
-/// A reader's timeline on a terminal. It opens where the reader stopped, although 40 posts have come since and the
-/// first page does not reach down to what is here: nothing on the screen moves, and the gap is filled when it comes
-/// into view.
+/// A reader's timeline on a terminal. It opens where the reader stopped, although 40 posts have come since
+/// and the first page does not reach down to what is here: nothing on the screen moves, and the gap is filled
+/// when it comes into view.
 @main struct ReaderTimeline {
     @MainActor static func open(_ path: String, _ server: String) throws -> Screen {
         let profile = Profile.named("mastodon")!

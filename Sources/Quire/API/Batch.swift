@@ -24,8 +24,8 @@ public struct Batch: ~Copyable {
         return Feed(cache: cache, number: number, record)
     }
 
-    /// Remembers a value about the cache itself under a name, or forgets it if the value is nil. Nothing shows it
-    /// but ``attribute(_:)``. Names that begin with `~` belong to the program that keeps a log.
+    /// Remembers a value about the cache itself under a name, or forgets it if the value is nil. Nothing
+    /// shows it but ``attribute(_:)``. Names that begin with `~` belong to the program that keeps a log.
     /// - Parameters:
     ///   - name: 1 to 255 bytes of UTF-8.
     ///   - value: up to 64 KiB.
@@ -33,7 +33,8 @@ public struct Batch: ~Copyable {
         try session.setAttribute(name, to: value, of: nil)
     }
 
-    /// The value that ``setAttribute(_:to:)`` remembered, with what this batch has written; nil if there is none.
+    /// The value that ``setAttribute(_:to:)`` remembered, with what this batch has written; nil if there is
+    /// none.
     public borrowing func attribute(_ name: String) throws -> [UInt8]? {
         try session.transaction.attribute(name, of: nil)
     }

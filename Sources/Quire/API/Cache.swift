@@ -17,16 +17,17 @@ public final class Cache: Sendable {
     /// Opens the cache at a path, creating it if there is none. The file gets two companions, `<path>-lock`
     /// and `<path>-open`. The options of the first open in a process hold for all.
     ///
-    /// With ``CacheOptions/isReadOnly`` the file must exist, and needs no right to write. What is promised while
-    /// another process writes depends on the companions:
+    /// With ``CacheOptions/isReadOnly`` the file must exist, and needs no right to write. What is promised
+    /// while another process writes depends on the companions:
     /// - If this process may write to both, or may create them and owns the file, it reads in place and takes
-    ///   part in the locks. A snapshot is one commit, and the next snapshot sees what was committed meanwhile.
+    ///   part in the locks. A snapshot is one commit, and the next snapshot sees what was committed
+    ///   meanwhile.
     /// - If the whole file system is mounted for reading only, it reads in place without locks: no process
     ///   can write there.
     /// - Else writers would not notice this reader and could reuse what it reads. So the newest commit is
     ///   copied to a temporary file without a name (`TMPDIR`), and all snapshots show that commit. What is
-    ///   written later is seen by opening the cache again. `.busy` is thrown if commits are so frequent that none
-    ///   could be copied.
+    ///   written later is seen by opening the cache again. `.busy` is thrown if commits are so frequent that
+    ///   none could be copied.
     /// - Throws: ``QuireError`` with code `.notACache`, `.newerFormat`, `.corrupt`, `.noPermission`,
     ///   `.diskFull`, `.io`, or `.busy` if another copy of this library has it open in this process, or
     ///   another process with which LMDB cannot share it. A file that is not a cache is left untouched.
@@ -84,7 +85,8 @@ public final class Cache: Sendable {
             : QuireError(.noPermission, "\(path): is a replica: it is written through its log")
     }
 
-    /// Runs `body` in the one write transaction of all processes. In a replica only the log changes what it holds.
+    /// Runs `body` in the one write transaction of all processes. In a replica only the log changes what it
+    /// holds.
     func write<R>(
         commits: Bool = true, isOfLog: Bool = false, _ body: (WriteSession) throws -> R
     ) throws -> R {
@@ -132,9 +134,9 @@ public final class Cache: Sendable {
     /// Rows and bodies read from the snapshot are valid only inside. Do not keep it open for long: what
     /// it sees cannot be reused by writers.
     ///
-    /// If another process made the file larger than this process has mapped it, this waits up to 5 seconds for
-    /// the other snapshots of this process, and throws `.snapshotsOpen` if one stays open: also for a snapshot
-    /// inside of another one.
+    /// If another process made the file larger than this process has mapped it, this waits up to 5 seconds
+    /// for the other snapshots of this process, and throws `.snapshotsOpen` if one stays open: also for a
+    /// snapshot inside of another one.
     public func withSnapshot<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
         var reader = try environment.beginRead()
         let memory = SnapshotMemory.of(&reader, in: environment)

@@ -177,8 +177,8 @@ extension Feed {
         try write { try $0.setAttribute(name, to: value, of: number) }
     }
 
-    /// Sets an attribute as ``setAttribute(_:to:)`` does, if its value is `old`; nil is none. Returns false if it
-    /// is another one: read it again, another writer came first.
+    /// Sets an attribute as ``setAttribute(_:to:)`` does, if its value is `old`; nil is none. Returns false
+    /// if it is another one: read it again, another writer came first.
     public func exchangeAttribute(_ name: String, from old: [UInt8]?, to new: [UInt8]?) throws -> Bool {
         try write { try $0.exchangeAttribute(name, from: old, to: new, of: number) }
     }

@@ -10,7 +10,8 @@
 ///
 /// Every method throws ``QuireError``: `.badArgument`, `.notFound`, `.diskFull`, `.io`, `.corrupt`, `.busy`,
 /// `.snapshotsOpen`, and `.wouldDeadlock` if a batch of the same thread is open and this is not part of it. A
-/// method that throws has changed nothing. They may be called from any thread; writers take turns, of all processes.
+/// method that throws has changed nothing. They may be called from any thread; writers take turns, of all
+/// processes.
 ///
 /// A call reads and writes the records around its place, not the feed: its cost does not grow with the length
 /// of the feed. A commit waits for the disk unless ``CacheOptions/durability`` says otherwise.
@@ -39,9 +40,9 @@ public struct Feed: Sendable {
         return self
     }
 
-    /// The posts that are visible: a budget evicts no page with one of them, and first what is farthest from them.
-    /// Each process tells what itself shows; nothing is written. It is empty again when the cache is opened anew,
-    /// and always without ``CacheOptions/budget``. May be set from any thread.
+    /// The posts that are visible: a budget evicts no page with one of them, and first what is farthest from
+    /// them. Each process tells what itself shows; nothing is written. It is empty again when the cache is
+    /// opened anew, and always without ``CacheOptions/budget``. May be set from any thread.
     public var visible: Set<PostID> {
         get { cache.environment.budget?.visible(number) ?? [] }
         nonmutating set { cache.environment.budget?.setVisible(newValue, number) }

@@ -1,15 +1,15 @@
-/// Some consecutive rows of a feed, as a screen holds them: it opens anywhere, and keeps its place while rows come
-/// and go elsewhere. A value that any thread may use.
+/// Some consecutive rows of a feed, as a screen holds them: it opens anywhere, and keeps its place while rows
+/// come and go elsewhere. A value that any thread may use.
 ///
 ///     var window = try cache.withSnapshot { try $0.window(of: feed, at: .rank(500_000), above: 20, below: 40) }
 ///     …
 ///     let difference = try cache.withSnapshot { try window.update(to: $0) }
 ///     list.apply(difference, rows: window.rows)
 ///
-/// It holds the *anchor*, which is the row that the reader looks at, and a number of rows above and below it. It
-/// always is that slice of the rows of one snapshot, gaps among them, so nothing is hidden between two of its rows.
-/// The anchor stays the anchor however many rows come above it. If it leaves, or the server moves it, the nearest row
-/// of the window that stayed where it was takes its part, first one below.
+/// It holds the *anchor*, which is the row that the reader looks at, and a number of rows above and below it.
+/// It always is that slice of the rows of one snapshot, gaps among them, so nothing is hidden between two of
+/// its rows. The anchor stays the anchor however many rows come above it. If it leaves, or the server moves
+/// it, the nearest row of the window that stayed where it was takes its part, first one below.
 public struct FeedWindow: Sendable {
     /// Where a window opens.
     public enum Start: Sendable, Hashable {
@@ -44,7 +44,8 @@ public struct FeedWindow: Sendable {
     public private(set) var anchorIndex = 0
     /// The largest number of rows above the anchor.
     public private(set) var above: Int
-    /// The largest number of rows below the anchor; of those below the first row while the window follows the head.
+    /// The largest number of rows below the anchor; of those below the first row while the window follows the
+    /// head.
     public private(set) var below: Int
     /// Set by ``look(at:above:below:)``, until the rows are read.
     private var isOutOfDate = false
@@ -71,7 +72,8 @@ public struct FeedWindow: Sendable {
 
     // MARK: Moving
 
-    /// Moves the anchor, or changes how many rows are held around it. The next ``update(to:)`` reads the rows.
+    /// Moves the anchor, or changes how many rows are held around it. The next ``update(to:)`` reads the
+    /// rows.
     /// - Parameters:
     ///   - row: The row that the reader looks at, which must be one of the window, else nothing changes; nil
     ///     follows the head.
@@ -91,8 +93,8 @@ public struct FeedWindow: Sendable {
 
     /// Follows the feed to a snapshot, mostly the newest.
     ///
-    /// Costs nothing if nothing was committed, else O(log n) of the feed's length, O(1) a row, and what the log says
-    /// about the commits in between.
+    /// Costs nothing if nothing was committed, else O(log n) of the feed's length, O(1) a row, and what the
+    /// log says about the commits in between.
     /// - Returns: What to change in a list that shows the rows.
     /// - Throws: ``QuireError``, and leaves the window as it was.
     public mutating func update(to snapshot: borrowing Snapshot) throws -> Difference {

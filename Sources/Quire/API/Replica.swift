@@ -1,6 +1,6 @@
-/// A cache that holds the outcome of a log of operations (``CacheOperation``), and nothing else. It is written here
-/// only, by the program that follows the log; every other write to the file throws `.noPermission`, in each
-/// process, so that replicas of one log stay equal.
+/// A cache that holds the outcome of a log of operations (``CacheOperation``), and nothing else. It is
+/// written here only, by the program that follows the log; every other write to the file throws
+/// `.noPermission`, in each process, so that replicas of one log stay equal.
 ///
 ///     let replica = try Replica(at: path)
 ///     try replica.batch { batch in
@@ -9,18 +9,19 @@
 ///     }
 ///     try replica.cache.withSnapshot { … }
 ///
-/// Any number of processes may open the file, to read it with ``Cache``, or to apply the log's entries. Methods
-/// may be called from any thread.
+/// Any number of processes may open the file, to read it with ``Cache``, or to apply the log's entries.
+/// Methods may be called from any thread.
 public final class Replica: Sendable {
     /// The cache, for reading. Its writes throw `.noPermission`; ``Cache/dryRun(_:)`` works.
     public let cache: Cache
 
     /// Opens a replica, creating it if there is none. A file stays what it was created as.
     ///
-    /// Commits are not flushed unless the options say otherwise (``CacheOptions/Durability-swift.enum/deferred``).
-    /// - Throws: As ``Cache/init(at:options:)``; `.optionsDiffer` if the file is a cache of its own; `.unclean`
-    ///   after a power cut: remove the file with its companions, and apply the log from its beginning or
-    ///   from a copy.
+    /// Commits are not flushed unless the options say otherwise
+    /// (``CacheOptions/Durability-swift.enum/deferred``).
+    /// - Throws: As ``Cache/init(at:options:)``; `.optionsDiffer` if the file is a cache of its own;
+    ///   `.unclean` after a power cut: remove the file with its companions, and apply the log from its
+    ///   beginning or from a copy.
     public init(
         at path: String, options: CacheOptions = CacheOptions(durability: .deferred)
     ) throws(QuireError) {

@@ -1,8 +1,9 @@
-// For what reads much and keeps little: no array of rows is made, and each body is found while its row is at hand.
+// For what reads much and keeps little: no array of rows is made, and each body is found while its row is at
+// hand.
 
 extension Snapshot {
-    /// Returns a cursor over the posts still stored for page `number`, in feed order. It has none if the feed has no
-    /// such page.
+    /// Returns a cursor over the posts still stored for page `number`, in feed order. It has none if the feed
+    /// has no such page.
     ///
     ///     var cursor = try snapshot.cursor(ofPage: 7, in: feed)
     ///     while let post = try cursor.next() { total += post.body.byteCount }
@@ -42,8 +43,8 @@ extension Snapshot {
         return _overrideLifetime(cursor, borrowing: self)
     }
 
-    /// Calls `body` with each post still stored for page `number`, in feed order; never if the feed has no such
-    /// page.
+    /// Calls `body` with each post still stored for page `number`, in feed order; never if the feed has no
+    /// such page.
     ///
     ///     try snapshot.forEachPost(ofPage: 7, in: feed) { total += $0.body.byteCount }
     /// - Throws: ``QuireError`` as all methods of a snapshot do, or what `body` throws, after which it is not
@@ -72,8 +73,8 @@ extension Snapshot {
     ///   - limit: The largest number of rows; 0 or less reads none.
     ///   - post: Gets each post.
     ///   - gap: Gets each gap.
-    /// - Throws: ``QuireError`` as all methods of a snapshot do, or what a closure throws, after which none is
-    ///   called again.
+    /// - Throws: ``QuireError`` as all methods of a snapshot do, or what a closure throws, after which none
+    ///   is called again.
     @inlinable
     public borrowing func forEachRow(
         of feed: Feed, after position: RowPosition? = nil, limit: Int,

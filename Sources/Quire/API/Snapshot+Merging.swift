@@ -6,13 +6,14 @@ extension Snapshot {
     ///     for row in merged.rows { show(row) }
     ///     if case .frontier = merged.stop, let row = merged.rows.last { offerToLoad(row) }
     ///
-    /// The list ends at the first *frontier*: a gap, the tail or the open head of one of the feeds. A post that
-    /// is missing there may belong above all that follows in the other feeds, and would appear in the middle of
-    /// what somebody has read. ``MergedRows/position`` reads on below a frontier, for a program that wants that.
+    /// The list ends at the first *frontier*: a gap, the tail or the open head of one of the feeds. A post
+    /// that is missing there may belong above all that follows in the other feeds, and would appear in the
+    /// middle of what somebody has read. ``MergedRows/position`` reads on below a frontier, for a program
+    /// that wants that.
     ///
-    /// A post is never above one that precedes it in its own feed, whatever its key. Of equal keys, that of the
-    /// feed named first comes first. A post that several of the feeds hold is shown once, where its key is
-    /// highest. Costs O(log n) for each feed, then O(number of feeds) a row.
+    /// A post is never above one that precedes it in its own feed, whatever its key. Of equal keys, that of
+    /// the feed named first comes first. A post that several of the feeds hold is shown once, where its key
+    /// is highest. Costs O(log n) for each feed, then O(number of feeds) a row.
     /// - Parameters:
     ///   - feeds: Feeds of this cache whose order is that of keys, stable or bump. None twice.
     ///   - position: Begin below the last row of another read of this snapshot; nil is the top.
@@ -25,8 +26,8 @@ extension Snapshot {
         return try merging.rows(limit: max(0, limit))
     }
 
-    /// Returns the position from which ``mergedRows(of:after:limit:)`` reads rows with this key or lower ones:
-    /// where a merged list opens that jumps to a date. Frontiers above it do not count.
+    /// Returns the position from which ``mergedRows(of:after:limit:)`` reads rows with this key or lower
+    /// ones: where a merged list opens that jumps to a date. Frontiers above it do not count.
     public func mergedPosition(atKey key: Int64, of feeds: [Feed]) throws -> MergedPosition {
         let feeds = try feeds.map { try merged($0) }
         _ = try Merging.numbers(of: feeds)

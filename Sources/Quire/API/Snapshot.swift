@@ -105,8 +105,8 @@ public struct Snapshot: ~Copyable {
     /// The gaps of the feed, topmost first. Costs O(gaps), not O(posts).
     public func gaps(of feed: Feed) throws -> [GapRow] { try reader(feed).gaps() }
 
-    /// Reads up to `limit` pages from an index on; 0 is the topmost page. Costs O(log n) of the feed's length,
-    /// then O(1) a page.
+    /// Reads up to `limit` pages from an index on; 0 is the topmost page. Costs O(log n) of the feed's
+    /// length, then O(1) a page.
     public func pages(of feed: Feed, from index: Int = 0, limit: Int) throws -> [PageInfo] {
         try reader(feed).pages(from: max(0, index), limit: max(0, limit))
     }
@@ -118,9 +118,9 @@ public struct Snapshot: ~Copyable {
 
     // MARK: Ranks
 
-    /// Reads up to `limit` rows from a rank on. The rank of a row is the number of rows above it, and gaps are
-    /// rows too: it is the row's index in a list that shows them all. Costs O(log n) of the feed's length, then
-    /// O(1) a row.
+    /// Reads up to `limit` rows from a rank on. The rank of a row is the number of rows above it, and gaps
+    /// are rows too: it is the row's index in a list that shows them all. Costs O(log n) of the feed's
+    /// length, then O(1) a row.
     /// - Returns: The rows, which may outlive the snapshot. Empty if the feed has no row of this rank.
     public func rows(of feed: Feed, from rank: Int, limit: Int) throws -> [FeedRow] {
         try readerOfRows(feed).rows(from: rank, limit: max(0, limit))
@@ -132,8 +132,8 @@ public struct Snapshot: ~Copyable {
         return try RankIndex(transaction, of: feed.number).total.rows
     }
 
-    /// Returns the rank of a row that this snapshot has read: the number of rows above it. The difference of two
-    /// ranks is the number of rows from one row to the other. Costs O(log n).
+    /// Returns the rank of a row that this snapshot has read: the number of rows above it. The difference of
+    /// two ranks is the number of rows from one row to the other. Costs O(log n).
     public func rank(of position: RowPosition, in feed: Feed) throws -> Int {
         try reader(feed).rank(of: position)
     }
@@ -145,8 +145,9 @@ public struct Snapshot: ~Copyable {
     }
 
     /// Returns the rank of the first post whose key is this one or lower: where a list opens that jumps to a
-    /// date. It is ``rowCount(of:)`` if all keys are larger. Posts outside the server's sequence do not count.
-    /// Nil for feeds whose order is not that of keys, stable or bump. Costs O(log n) times one chunk of posts.
+    /// date. It is ``rowCount(of:)`` if all keys are larger. Posts outside the server's sequence do not
+    /// count. Nil for feeds whose order is not that of keys, stable or bump. Costs O(log n) times one chunk
+    /// of posts.
     public func rank(ofKey key: Int64, in feed: Feed) throws -> Int? {
         let reader = try reader(feed)
         return try reader.record().options.order.hasKeys ? reader.rank(ofKey: key) : nil

@@ -1,19 +1,19 @@
-/// A part of a feed that is kept in the cache: the posts that a function chooses, in the order of the feed or in one of
-/// its own, with the number of posts in each section. A value that any thread may use.
+/// A part of a feed that is kept in the cache: the posts that a function chooses, in the order of the feed or
+/// in one of its own, with the number of posts in each section. A value that any thread may use.
 ///
 ///     let unread = try cache.view(named: "unread", of: feed) { post in
 ///         isUnread(post.body) ? StoredViewEntry(section: day(post.key)) : nil
 ///     }
 ///     let rows = try cache.withSnapshot { try $0.rows(of: unread, limit: 20) }
 ///
-/// A commit that changes the feed changes its views too, so a snapshot shows both as of one moment. The rows are
-/// those of the feed: a post in its place there, and gaps. A view in the feed's order shows the feed's gaps between its
-/// own posts, one for all that lie between two of them: load there, and the feed closes it. In a view ordered by keys a
-/// missing post may belong anywhere, so look at ``StoredViewInfo/isComplete``.
+/// A commit that changes the feed changes its views too, so a snapshot shows both as of one moment. The rows
+/// are those of the feed: a post in its place there, and gaps. A view in the feed's order shows the feed's
+/// gaps between its own posts, one for all that lie between two of them: load there, and the feed closes it.
+/// In a view ordered by keys a missing post may belong anywhere, so look at ``StoredViewInfo/isComplete``.
 ///
-/// The function is no part of the cache. A process that does not know it writes the feed nevertheless: the view
-/// then shows no posts of the chunks that changed, says that it is not current, and the next process that opens it with
-/// the function sees them. Fields of posts (R23) do not reach it. See Docs/views.md.
+/// The function is no part of the cache. A process that does not know it writes the feed nevertheless: the
+/// view then shows no posts of the chunks that changed, says that it is not current, and the next process
+/// that opens it with the function sees them. Fields of posts (R23) do not reach it. See Docs/views.md.
 public struct StoredView: Sendable {
     /// The feed that it is a part of.
     public let feed: Feed
@@ -30,10 +30,11 @@ public struct StoredViewInfo: Sendable, Hashable {
     public let version: UInt64
     /// The number of its posts.
     public let posts: Int
-    /// True if it shows what its function says of each post of the feed. If false, a process without the function
-    /// has changed the feed, or the view is being made.
+    /// True if it shows what its function says of each post of the feed. If false, a process without the
+    /// function has changed the feed, or the view is being made.
     public let isCurrent: Bool
-    /// True if the feed may miss no post: it has no gap, its head is closed, and the server has said where it ends.
+    /// True if the feed may miss no post: it has no gap, its head is closed, and the server has said where it
+    /// ends.
     public let isFeedComplete: Bool
 
     /// True if no post is missing, as far as the server has said what there is.
@@ -43,8 +44,8 @@ public struct StoredViewInfo: Sendable, Hashable {
 extension Cache {
     /// Opens a view of a feed for writing, and makes it if there is none. From now on this process keeps it.
     ///
-    /// One of another order or version is made anew, and whatever has waited for the function is caught up with, in
-    /// commits of 256 chunks: the first time costs a look at each post of the feed.
+    /// One of another order or version is made anew, and whatever has waited for the function is caught up
+    /// with, in commits of 256 chunks: the first time costs a look at each post of the feed.
     /// - Parameters:
     ///   - name: 1 to 255 bytes of UTF-8. A feed has up to 255 views.
     ///   - feed: The feed.
@@ -105,8 +106,8 @@ extension Snapshot {
             isCurrent: record.isCurrent, isFeedComplete: feed.isInSequence && feed.tail == .end)
     }
 
-    /// Reads rows of a view, posts and gaps, top first, as ``rows(of:after:limit:)-(Feed,_,_)`` does of a feed. Costs
-    /// O(log n) of the feed's size to find the place, then O(1) a row.
+    /// Reads rows of a view, posts and gaps, top first, as ``rows(of:after:limit:)-(Feed,_,_)`` does of a
+    /// feed. Costs O(log n) of the feed's size to find the place, then O(1) a row.
     /// - Parameters:
     ///   - view: The view.
     ///   - position: Begin below this row, which this snapshot has read of the view; nil is the top.
@@ -116,16 +117,16 @@ extension Snapshot {
         try reader(view, try readerOfRows(view.feed)).rows(after: position, limit: limit)
     }
 
-    /// Reads up to `limit` rows from a post on, given by its rank: the number of posts of the view above it. Gaps do not
-    /// count, since they come together and part as posts leave and come. Costs O(log n) in the feed's order; by keys
-    /// O(sections), then O(1) for each post above it in its section.
+    /// Reads up to `limit` rows from a post on, given by its rank: the number of posts of the view above it.
+    /// Gaps do not count, since they come together and part as posts leave and come. Costs O(log n) in the
+    /// feed's order; by keys O(sections), then O(1) for each post above it in its section.
     /// - Returns: The rows. Empty if the view has no post of this rank.
     public func rows(of view: StoredView, from rank: Int, limit: Int) throws -> [FeedRow] {
         try reader(view, try readerOfRows(view.feed)).rows(from: rank, limit: limit)
     }
 
-    /// Returns the rank of a post in a view and the section it is in; nil if the view does not show it. Costs as
-    /// ``rows(of:from:limit:)-(StoredView,_,_)``.
+    /// Returns the rank of a post in a view and the section it is in; nil if the view does not show it. Costs
+    /// as ``rows(of:from:limit:)-(StoredView,_,_)``.
     public func place(of id: PostID, in view: StoredView) throws -> (rank: Int, section: [UInt8])? {
         guard let row = try find(id, in: view.feed) else { return nil }
         return try reader(view, try reader(view.feed)).place(of: row.position)

@@ -1,13 +1,13 @@
 extension FeedWindow {
-    /// What changed in the rows of a window, as lists want it: indices to remove, then indices to insert at, then
-    /// rows to draw anew. Rows that stayed are named by neither of the first two, and nothing jumps.
+    /// What changed in the rows of a window, as lists want it: indices to remove, then indices to insert at,
+    /// then rows to draw anew. Rows that stayed are named by neither of the first two, and nothing jumps.
     public struct Difference: Sendable, Hashable {
         /// Indices into the rows before, ascending.
         public private(set) var removed: [Int] = []
         /// Indices into the rows after, ascending.
         public private(set) var inserted: [Int] = []
-        /// Indices into the rows after, ascending: rows that stayed and look otherwise, because a body, a flag or a
-        /// gap's link changed.
+        /// Indices into the rows after, ascending: rows that stayed and look otherwise, because a body, a
+        /// flag or a gap's link changed.
         public private(set) var updated: [Int] = []
 
         /// True if a list need not change.

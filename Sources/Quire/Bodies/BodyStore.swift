@@ -43,7 +43,8 @@ struct BodyStore {
 
     /// Releases bytes of records, given by their numbers. Removes the records of which none are left.
     func release(_ released: some Collection<(key: UInt64, value: Int)>) throws {
-        // An update asks for what is noted first: that has the size as well, and the record is elsewhere in memory.
+        // An update asks for what is noted first: that has the size as well, and the record is elsewhere in
+        // memory.
         let isAlone = released.count == 1
         try transaction.withCursor(.bodies) { cursor in
             for (number, count) in released where count != 0 {

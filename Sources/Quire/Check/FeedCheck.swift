@@ -271,8 +271,8 @@ struct FeedCheck {
 
     // MARK: Pages
 
-    /// Checks that each page has its stored number of entries, begins where it says and the page index has it,
-    /// and that no entry's page is missing.
+    /// Checks that each page has its stored number of entries, begins where it says and the page index has
+    /// it, and that no entry's page is missing.
     private mutating func checkPages(_ atOnce: Int, _ ranks: RankIndex) throws {
         var owned = 0
         var next: UInt64? = 0  // bitwise complement of the number, as in keys

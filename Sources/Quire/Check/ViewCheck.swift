@@ -1,5 +1,6 @@
-/// Checks the views of one feed against its chunks: what each says of a chunk, and whether its sections, ranks, places
-/// and counts are the sum of that. If the process knows the function of a view, it is asked again about each post.
+/// Checks the views of one feed against its chunks: what each says of a chunk, and whether its sections,
+/// ranks, places and counts are the sum of that. If the process knows the function of a view, it is asked
+/// again about each post.
 struct ViewCheck {
     let transaction: Transaction
     let feed: UInt32

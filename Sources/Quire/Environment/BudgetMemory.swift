@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What a process remembers for the budget of a cache: which feeds are used and what of them is visible, and where
-/// commits have looked for something to take. It is only a help: what is lost with it is found again.
+/// What a process remembers for the budget of a cache: which feeds are used and what of them is visible, and
+/// where commits have looked for something to take. It is only a help: what is lost with it is found again.
 final class BudgetMemory: Sendable {
     private let box: BudgetBox
     var budget: CacheBudget { box.budget }

@@ -37,7 +37,8 @@ final class Environment: @unchecked Sendable {
     private let openLock: OpenLock?
     /// Read transactions that wait for their next use: renewing one costs 13 ns, a new one 50 ns and a slot.
     private let idle = Mutex<[Idle]>([])
-    /// The number of the map: another one after each opening and growth, the same while a transaction is alive.
+    /// The number of the map: another one after each opening and growth, the same while a transaction is
+    /// alive.
     private(set) var mapNumber = Environment.nextMap()
     /// Number of transactions alive in this process. The map must not move under one, so it grows with
     /// this locked and at zero. A count and not a read-write lock, which would have to be released by
@@ -279,8 +280,9 @@ final class Environment: @unchecked Sendable {
         return result
     }
 
-    /// A failure that the body swallowed counts: LMDB commits nothing of a transaction that was full. LMDB writes
-    /// before the commit, too, if a transaction is large, so call this in ``DiskSpace/withoutSizeSignal(_:)``.
+    /// A failure that the body swallowed counts: LMDB commits nothing of a transaction that was full. LMDB
+    /// writes before the commit, too, if a transaction is large, so call this in
+    /// ``DiskSpace/withoutSizeSignal(_:)``.
     private func run<R>(_ body: (Transaction) throws -> R, in transaction: Transaction) throws -> R {
         (mark.hasWritten, mark.failure) = (false, 0)
         writer.withLock { $0 = pthread_self() }

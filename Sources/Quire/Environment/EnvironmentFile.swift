@@ -50,8 +50,8 @@ extension Environment {
         }
     }
 
-    /// Returns the name of the draft. It is the same for all processes, since the ``OpenLock`` admits only one at
-    /// a time.
+    /// Returns the name of the draft. It is the same for all processes, since the ``OpenLock`` admits only
+    /// one at a time.
     private static func draft(of path: String) -> String {
         #if os(Linux)
             "\(path).new"
@@ -65,8 +65,8 @@ extension Environment {
         for end in ["", "-lock"] { unlink(draft(of: path) + end) }
     }
 
-    /// Flushes all commits, and removes the ``UnflushedMark`` unless another process has the cache open. If any of
-    /// that fails, the mark stays.
+    /// Flushes all commits, and removes the ``UnflushedMark`` unless another process has the cache open. If
+    /// any of that fails, the mark stays.
     static func flush(_ handle: OpaquePointer, _ openLock: OpenLock?, _ path: String) {
         if mdb_env_sync(handle, 1) != 0 { return }
         guard let openLock, openLock.becomesLast() else { return }

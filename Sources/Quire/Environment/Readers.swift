@@ -61,8 +61,8 @@ extension Transaction {
 }
 
 extension Environment {
-    /// A read transaction, and what the reader who had it last wants the next one to have: cursors and what they
-    /// found. It is for the same map and goes with the transaction.
+    /// A read transaction, and what the reader who had it last wants the next one to have: cursors and what
+    /// they found. It is for the same map and goes with the transaction.
     struct Reader {
         let transaction: Transaction
         var memory: AnyObject?

@@ -24,8 +24,8 @@ extension Environment {
         }
     }
 
-    /// A process has few files open. The first dictionary of some type costs the runtime more than the rest of an
-    /// open.
+    /// A process has few files open. The first dictionary of some type costs the runtime more than the rest
+    /// of an open.
     private static let registry = Mutex<[Entry]>([])
 
     /// Opens or creates the file. If this process has it open already, returns that environment.

@@ -9,15 +9,16 @@ import CLMDB
 #endif
 
 // Reading a cache without the right to write to its lock files. A writer reuses the pages that no reader in
-// LMDB's table sees, and this reader would not be in the table. LMDB trusts what it maps: pages that change under
-// it could crash the process.
+// LMDB's table sees, and this reader would not be in the table. LMDB trusts what it maps: pages that change
+// under it could crash the process.
 
 extension Environment {
     /// True if nothing can be written through it.
     var isReadOnly: Bool { options.isReadOnly }
 
-    /// True if this process can take part in the locks of a cache that exists: it may write to both companions.
-    /// Only the owner of the file creates them here, because those of another user would keep the owner out.
+    /// True if this process can take part in the locks of a cache that exists: it may write to both
+    /// companions. Only the owner of the file creates them here, because those of another user would keep the
+    /// owner out.
     static func mayLock(_ path: String) throws(QuireError) -> Bool {
         var status = stat()
         if stat(path, &status) != 0 { throw QuireError.system("cannot open the cache", path, errno) }
@@ -35,8 +36,8 @@ extension Environment {
         faccessat(AT_FDCWD, path, access, AT_EACCESS) == 0
     }
 
-    /// Opens a cache that exists for reading without locks: in place if no process can write to it, else a copy of
-    /// its newest commit.
+    /// Opens a cache that exists for reading without locks: in place if no process can write to it, else a
+    /// copy of its newest commit.
     static func openUnlocked(
         _ path: String, _ options: CacheOptions
     ) throws(QuireError) -> Environment {
@@ -62,9 +63,9 @@ extension Environment {
     /// How often it is tried to copy a commit before the next one ends.
     private static let copyAttempts = 20
 
-    /// Copies the file while others may write to it. What a commit consists of stays as it is until that commit
-    /// has a successor: if the meta pages are the same before and after, no page that they lead to has changed.
-    /// Returns the path of the copy.
+    /// Copies the file while others may write to it. What a commit consists of stays as it is until that
+    /// commit has a successor: if the meta pages are the same before and after, no page that they lead to has
+    /// changed. Returns the path of the copy.
     private static func copyNewestCommit(of path: String) throws(QuireError) -> String {
         let source = try LMDBFile(path)
         let target = try TemporaryFile()

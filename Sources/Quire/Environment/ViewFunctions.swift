@@ -1,9 +1,10 @@
 import Synchronization
 
-/// The functions of views that this process knows. The cache has none: a view is kept by the processes that do.
+/// The functions of views that this process knows. The cache has none: a view is kept by the processes that
+/// do.
 final class ViewFunctions: Sendable {
-    /// Made when the first function is known: a process that has none does not pay for the types of a dictionary when
-    /// it opens a cache.
+    /// Made when the first function is known: a process that has none does not pay for the types of a
+    /// dictionary when it opens a cache.
     private final class Known {
         var all: [Key: (version: UInt64, function: StoredViewFunction)] = [:]
     }

@@ -7,8 +7,8 @@ private struct Owner: Hashable {
 }
 
 extension WriteSession {
-    /// Returns records that are partly out of use, those of the lowest numbers first, and where to go on. Looks at
-    /// `looking` records from a number on.
+    /// Returns records that are partly out of use, those of the lowest numbers first, and where to go on.
+    /// Looks at `looking` records from a number on.
     func bodyRecords(
         from first: UInt64 = 0, atMost limit: Int, looking: Int = .max, where isSparse: (BodyUse) -> Bool
     ) throws -> (sparse: [(number: UInt64, use: BodyUse)], next: UInt64?) {

@@ -225,8 +225,8 @@ struct BudgetKeeper {
 }
 
 extension WriteSession {
-    /// Brings the session within the budget. What it did is remembered at once: if the commit fails, that is a
-    /// little less than what could be known.
+    /// Brings the session within the budget. What it did is remembered at once: if the commit fails, that is
+    /// a little less than what could be known.
     @inline(never)
     func keep(_ memory: BudgetMemory) throws {
         var keeper = BudgetKeeper(self, memory)

@@ -1,5 +1,5 @@
-// Which feeds give first. No list of feeds by use is kept: a few are looked at in turn, and those used least of all
-// that were met stay in mind, as Redis does with keys.
+// Which feeds give first. No list of feeds by use is kept: a few are looked at in turn, and those used least
+// of all that were met stay in mind, as Redis does with keys.
 
 /// The feeds that may give, in the order of their last use. It looks at more when these are used up.
 struct LeastUsed {
@@ -95,8 +95,8 @@ extension BudgetKeeper {
 
     // MARK: The focus of a feed
 
-    /// Returns the ways to what may leave: from the end that is farther from the focus, from the other end, and last
-    /// through all that is left. Nil if the feed has no posts.
+    /// Returns the ways to what may leave: from the end that is farther from the focus, from the other end,
+    /// and last through all that is left. Nil if the feed has no posts.
     func paths(in feed: UInt32) throws -> [ChunkPath]? {
         let ends = try transaction.withCursor(.chunks(of: feed)) { cursor in
             try (NumberKey.number(of: cursor.first()), NumberKey.number(of: cursor.last()))
@@ -127,7 +127,8 @@ extension BudgetKeeper {
 
     // MARK: Use
 
-    /// Writes the use of feeds into their records: of those that the session touched, and of some that were read.
+    /// Writes the use of feeds into their records: of those that the session touched, and of some that were
+    /// read.
     mutating func noteUse() throws {
         let commit = session.counters.generation + 1
         let reads = memory.reads(atMost: 8)

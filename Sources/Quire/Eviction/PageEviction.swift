@@ -16,9 +16,9 @@ struct ChunkPath {
 enum PageFate { case leaves, stays, endsWalk }
 
 extension WriteSession {
-    /// Evicts pages along a path. On the way up those outside the top segment come first, so that is the order of
-    /// R17. `fate` is told what the feed holds without the pages that leave already. Returns the position of the
-    /// last chunk if the limit of the path ended the walk.
+    /// Evicts pages along a path. On the way up those outside the top segment come first, so that is the
+    /// order of R17. `fate` is told what the feed holds without the pages that leave already. Returns the
+    /// position of the last chunk if the limit of the path ended the walk.
     @discardableResult
     func evictPages(
         _ feed: UInt32, along path: ChunkPath = ChunkPath(), _ policy: PrunePolicy,

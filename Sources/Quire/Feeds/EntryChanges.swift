@@ -1,5 +1,5 @@
-/// The entries that a rule added, removed or changed, and what follows from them for the totals of the feed and of
-/// its pages. An entry has the same number in both states; all entries of the old one were cached.
+/// The entries that a rule added, removed or changed, and what follows from them for the totals of the feed
+/// and of its pages. An entry has the same number in both states; all entries of the old one were cached.
 struct EntryChanges {
     /// Their numbers, in order.
     private(set) var entries: [Int] = []

@@ -57,8 +57,8 @@ extension FeedLoader {
         }
     }
 
-    /// Returns the span of leaving chunks that begins at this position, and the position of the chunk below it.
-    /// `left` is the index of the next leaving chunk.
+    /// Returns the span of leaving chunks that begins at this position, and the position of the chunk below
+    /// it. `left` is the index of the next leaving chunk.
     private func leavingSpan(
         from position: UInt64, to bound: UInt64?, _ left: inout Int
     ) -> (span: UnloadedSpan, next: UInt64?)? {
@@ -105,8 +105,9 @@ extension FeedLoader {
         state.unloaded[first].unkeyed = rest.unkeyed
     }
 
-    /// Returns the chunks at the top of a range that have detached entries only, and the position of the chunk that
-    /// follows them in the range. No rule needs these chunks: a local post is put above thousands of others.
+    /// Returns the chunks at the top of a range that have detached entries only, and the position of the
+    /// chunk that follows them in the range. No rule needs these chunks: a local post is put above thousands
+    /// of others.
     private func detached(
         atTopOf range: ClosedRange<UInt64>
     ) throws -> (chunks: ClosedRange<UInt64>, next: UInt64?)? {
@@ -121,8 +122,9 @@ extension FeedLoader {
         return last.map { (range.lowerBound...$0, next) }
     }
 
-    /// Returns the number of entries in a span whose segment has `rest` that are not loaded. The page index tells it if
-    /// there are no detached entries, and either all or none have keys. There is no gap above the span's first chunk.
+    /// Returns the number of entries in a span whose segment has `rest` that are not loaded. The page index
+    /// tells it if there are no detached entries, and either all or none have keys. There is no gap above the
+    /// span's first chunk.
     private func count(of span: UnloadedSpan, _ rest: SegmentCount) throws -> SegmentCount {
         let isUniform = rest.unkeyed == 0 || rest.unkeyed == rest.entries
         if record.counts.detached == 0, isUniform, !span.hidesGaps, let rows = try rows(in: span.chunks) {

@@ -1,5 +1,6 @@
 /// Loads the part of a feed that a rule needs: the chunks of its entries and the gaps next to them. The rest
-/// appears in the state as unloaded spans. It belongs to a ``WriteSession``, whose note on properties is true of it, too.
+/// appears in the state as unloaded spans. It belongs to a ``WriteSession``, whose note on properties is true
+/// of it, too.
 final class FeedLoader {
     let transaction: Transaction
     let feed: UInt32
@@ -17,8 +18,8 @@ final class FeedLoader {
     @exclusivity(unchecked) private(set) var pages = NumberTable<LoadedPage>()
     @exclusivity(unchecked) var tombstones: [PostID: UInt64] = [:]
     @exclusivity(unchecked) var tickets: [TicketRecord] = []
-    /// How many chunks the next `load(_:)` takes from the end of a run. It doubles as long as a rule goes on into the
-    /// same one, to this end of it.
+    /// How many chunks the next `load(_:)` takes from the end of a run. It doubles as long as a rule goes on
+    /// into the same one, to this end of it.
     @exclusivity(unchecked) private var stride = 2
     @exclusivity(unchecked) private var strideEnd: UInt64?
     /// True if each unloaded span needs a count of its own.
@@ -124,8 +125,8 @@ final class FeedLoader {
         try loadNeighbours()
     }
 
-    /// Loads the chunks on both sides of these edges, and the entries at which overlapping links start. `gap` is
-    /// the gap to which they probably belong.
+    /// Loads the chunks on both sides of these edges, and the entries at which overlapping links start. `gap`
+    /// is the gap to which they probably belong.
     func load(edges numbers: [UInt64], of gap: GapID? = nil) throws {
         for number in numbers {
             if number == record.head.number {
@@ -346,7 +347,8 @@ final class FeedLoader {
     }
 }
 
-/// The record of a page. It is an object because a record is full of references, and tables copy what they return.
+/// The record of a page. It is an object because a record is full of references, and tables copy what they
+/// return.
 final class LoadedPage {
     let record: PageRecord
 

@@ -200,8 +200,8 @@ struct FeedWriter: ~Copyable {
 
     // MARK: Pages
 
-    /// Writes the pages whose entries or links changed, and removes those without entries. Only these remain loaded.
-    /// Returns by how many pages the feed grew.
+    /// Writes the pages whose entries or links changed, and removes those without entries. Only these remain
+    /// loaded. Returns by how many pages the feed grew.
     private mutating func writePages() throws -> Int {
         var starts = NumberTable<UInt64>()
         for chunk in layout.chunks where chunk.position != chunk.home && starts[chunk.page] == nil {
@@ -225,8 +225,8 @@ struct FeedWriter: ~Copyable {
         return added
     }
 
-    /// Writes a page, or removes it with its last entry. `start` is its topmost chunk with a new position. Returns by
-    /// how many pages the feed grew.
+    /// Writes a page, or removes it with its last entry. `start` is its topmost chunk with a new position.
+    /// Returns by how many pages the feed grew.
     private mutating func write(
         _ page: StoredPage, _ before: LoadedPage?, entries: Int, start new: UInt64?
     ) throws -> Int {
@@ -248,8 +248,8 @@ struct FeedWriter: ~Copyable {
         return before == nil ? 1 : 0
     }
 
-    /// Returns true if the page had its first chunk at this position, and has it no longer. Positions of chunks
-    /// that were not loaded stay as they are.
+    /// Returns true if the page had its first chunk at this position, and has it no longer. Positions of
+    /// chunks that were not loaded stay as they are.
     private func hasLeft(_ page: UInt64, _ start: UInt64) -> Bool {
         guard loader.chunks.contains(start) || removed.contains(start) else { return false }
         return layout.chunk(at: start)?.page != page

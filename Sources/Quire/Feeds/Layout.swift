@@ -95,8 +95,8 @@ struct Layout {
         (entries, chunks, items, lastSegment) = (order, cut.chunks, cut.items, segment)
     }
 
-    /// Cuts rows into chunks: consecutive entries of one page and one home. A new entry without a page, which is a
-    /// local post, joins the chunk below it while there is room.
+    /// Cuts rows into chunks: consecutive entries of one page and one home. A new entry without a page, which
+    /// is a local post, joins the chunk below it while there is room.
     private struct Cut {
         var chunks: [Chunk] = []
         var items: [Item] = []
@@ -192,8 +192,8 @@ struct Layout {
         return (count, nil)
     }
 
-    /// Returns `count` positions between two in use, as the first and their distance. Downward fills of a gap append
-    /// below its upper side, upward fills above its lower side. Both must find room many times.
+    /// Returns `count` positions between two in use, as the first and their distance. Downward fills of a gap
+    /// append below its upper side, upward fills above its lower side. Both must find room many times.
     private static func positions(
         _ count: Int, above ceiling: UInt64?, below floor: UInt64?, hugsCeiling: Bool,
         _ tuning: Tuning

@@ -1,6 +1,6 @@
-/// The chunks of a feed that are loaded, in the order of their positions, and their entries in the order in which
-/// they were loaded. A state of the feed shares the entries and numbers them alike, so nothing is copied or hashed
-/// for it.
+/// The chunks of a feed that are loaded, in the order of their positions, and their entries in the order in
+/// which they were loaded. A state of the feed shares the entries and numbers them alike, so nothing is
+/// copied or hashed for it.
 struct LoadedChunks {
     struct Chunk {
         let position: UInt64

@@ -11,7 +11,8 @@ extension Transaction {
         try FeedCounts(startOf: try recordBytes(of: feed), feed)
     }
 
-    /// Changes the totals of a feed in its record, whose other bytes stay. Returns true if the feed has views.
+    /// Changes the totals of a feed in its record, whose other bytes stay. Returns true if the feed has
+    /// views.
     func changeCounts(of feed: UInt32, _ change: (inout FeedCounts) -> Void) throws -> Bool {
         let value = try recordBytes(of: feed)
         let hasViews = try FeedRecord.hasViews(value, feed)
@@ -113,8 +114,8 @@ extension Transaction {
         return try ChunkColumns(value: value, "a chunk of feed number \(feed)")
     }
 
-    /// Returns a post's entry in a chunk to which the index refers, for a change of its body. Valid until the next
-    /// write. Nil if the chunk does not have the post.
+    /// Returns a post's entry in a chunk to which the index refers, for a change of its body. Valid until the
+    /// next write. Nil if the chunk does not have the post.
     func patch(of id: PostID, at position: UInt64, of feed: UInt32) throws(QuireError) -> ChunkPatch? {
         let columns = try columns(at: position, of: feed)
         do throws(QuireError) {

@@ -1,5 +1,5 @@
-/// The chunks in which other feeds of the collection hold posts that a rule concerns. Most posts are in one feed, so
-/// a word of bits answers for most of them.
+/// The chunks in which other feeds of the collection hold posts that a rule concerns. Most posts are in one
+/// feed, so a word of bits answers for most of them.
 struct OtherPlaces {
     typealias Place = (feed: UInt32, position: UInt64)
 

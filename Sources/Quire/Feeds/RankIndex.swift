@@ -1,8 +1,9 @@
 /// The page index of a feed: how many rows and pages are above a position, and which position a row or a page
 /// has by its number from the top. Both take O(log n) of the feed's length.
 ///
-/// Like the id index it is a list of runs, each one LMDB record: a commit adds a run with what it changed, and
-/// runs are merged when there are many. The numbers of all runs are added up, so their order has no meaning.
+/// Like the id index it is a list of runs, each one LMDB record: a commit adds a run with what it changed,
+/// and runs are merged when there are many. The numbers of all runs are added up, so their order has no
+/// meaning.
 struct RankIndex {
     private let runs: [RankRun]
 
@@ -50,8 +51,8 @@ struct RankIndex {
         return sum
     }
 
-    /// Returns the position at which the row with this number is, 0 is the topmost, and the number of its first
-    /// row. Returns nil if there are fewer rows.
+    /// Returns the position at which the row with this number is, 0 is the topmost, and the number of its
+    /// first row. Returns nil if there are fewer rows.
     func position(ofRow number: Int) -> (position: UInt64, first: Int)? {
         position(of: number) { $0.rows }.map { ($0, ranks(before: $0).rows) }
     }
@@ -125,7 +126,8 @@ struct RankIndex {
         try put(changes, number, table, in: transaction)
     }
 
-    /// The newest run absorbs changes until it has this many. That is cheaper than more runs, which must be merged.
+    /// The newest run absorbs changes until it has this many. That is cheaper than more runs, which must be
+    /// merged.
     private static let smallest = 32
 
     private static func put(

@@ -1,5 +1,5 @@
-/// By how much the numbers of rows and pages at a position have changed. Rows are the posts of a chunk and the
-/// gap directly above it; a page is where its first chunk is.
+/// By how much the numbers of rows and pages at a position have changed. Rows are the posts of a chunk and
+/// the gap directly above it; a page is where its first chunk is.
 struct RankChange: Equatable {
     var position: UInt64
     var rows = 0
@@ -63,8 +63,8 @@ struct RankChange: Equatable {
     }
 }
 
-/// The changes of one commit, or of several, with all of them above a position added up: the numbers there are
-/// found by one bisection. A change alone may be negative; the runs of a feed together never are.
+/// The changes of one commit, or of several, with all of them above a position added up: the numbers there
+/// are found by one bisection. A change alone may be negative; the runs of a feed together never are.
 ///
 ///     count x (position u64le, rows i64le, pages i64le) | checksum u32le       rows and pages: up to here
 struct RankRun {

@@ -56,8 +56,8 @@ enum RowChanges {
         return true
     }
 
-    /// Returns the names whose order is the same. Unloaded spans stay always: what went past one has moved, because
-    /// nothing would say that the posts in the span have.
+    /// Returns the names whose order is the same. Unloaded spans stay always: what went past one has moved,
+    /// because nothing would say that the posts in the span have.
     private static func namesThatStayed(_ before: [Name], _ after: [Name]) -> Set<Name> {
         var places: [Name: Int] = [:]
         for (i, name) in before.enumerated() { places[name] = i }

@@ -40,9 +40,9 @@ struct Node {
     }
 }
 
-/// The nodes of a tree's page, in the order of its offsets, read in place. They fill the page from `upper` to its end
-/// without overlap, which LMDB relies on. No array holds them: the runtime would have to make its type first, which
-/// took a fifth of the time of an open.
+/// The nodes of a tree's page, in the order of its offsets, read in place. They fill the page from `upper` to
+/// its end without overlap, which LMDB relies on. No array holds them: the runtime would have to make its
+/// type first, which took a fifth of the time of an open.
 struct Nodes: RandomAccessCollection {
     private let page: UnsafeRawBufferPointer
     private let isLeaf: Bool

@@ -55,8 +55,8 @@ final class TreeWalk {
         findLostPages()
     }
 
-    /// Walks in both trees the way from the root to the first record, without values on pages of their own. The
-    /// number of reads is the number of levels, whatever the size of the file and of its free list.
+    /// Walks in both trees the way from the root to the first record, without values on pages of their own.
+    /// The number of reads is the number of levels, whatever the size of the file and of its free list.
     func runToFirstRecord() throws(QuireError) {
         (budget, longestValue) = (Int(meta.main.depth), 0)
         try walk(meta.main, "tree", isFreeList: false) { _, _ in }

@@ -6,9 +6,10 @@
     import Darwin
 #endif
 
-/// A mark in the file that its commits are not flushed (``CacheOptions/Durability-swift.enum/deferred``): the boot
-/// of the machine in which they were made. As long as that boot lasts, the kernel has what the file lacks, so a
-/// killed process loses nothing. After a power cut any part of any commit may be missing, and the file is refused.
+/// A mark in the file that its commits are not flushed (``CacheOptions/Durability-swift.enum/deferred``): the
+/// boot of the machine in which they were made. As long as that boot lasts, the kernel has what the file
+/// lacks, so a killed process loses nothing. After a power cut any part of any commit may be missing, and the
+/// file is refused.
 ///
 /// The mark is in the first meta page, behind what LMDB uses of it. LMDB writes only its own part of the page
 /// again, and a copy by LMDB has a new page, without the mark.

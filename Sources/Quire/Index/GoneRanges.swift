@@ -1,5 +1,5 @@
-/// Positions of a feed whose chunks left as a whole: what older runs have there is gone. It says what each post
-/// of a pruned page would have to say otherwise.
+/// Positions of a feed whose chunks left as a whole: what older runs have there is gone. It says what each
+/// post of a pruned page would have to say otherwise.
 ///
 ///     run 3   newest     feed 1: 5...9 left
 ///     run 2              7→12
@@ -100,7 +100,8 @@ struct GoneRanges: RandomAccessCollection {
 }
 
 extension RandomAccessCollection<GoneRange> where Index == Int {
-    /// Returns true if one of these ranges, which are ordered and apart from each other, has a position of a feed.
+    /// Returns true if one of these ranges, which are ordered and apart from each other, has a position of a
+    /// feed.
     func contains(_ position: UInt64, of feed: UInt32) -> Bool {
         var (low, high) = (0, count)
         while low < high {

@@ -80,7 +80,8 @@ struct RunContents {
         gone = []
     }
 
-    /// Merges these changes with older runs, newest first. If nothing is older than they are, what is gone is dropped.
+    /// Merges these changes with older runs, newest first. If nothing is older than they are, what is gone is
+    /// dropped.
     func merged(over runs: [IndexRun], isOldest: Bool) -> RunContents {
         var merged = self
         for run in runs { merged.add(older: run) }

@@ -67,8 +67,8 @@ struct Location {
         return feed < other.feed
     }
 
-    /// Returns the locations in this order. Hashes are evenly distributed, so each is put directly near its place:
-    /// O(n), and O(n log n) for many locations with the same hash.
+    /// Returns the locations in this order. Hashes are evenly distributed, so each is put directly near its
+    /// place: O(n), and O(n log n) for many locations with the same hash.
     static func sorted(_ locations: [Location]) -> [Location] {
         let count = locations.count
         if count < 8 { return locations.sorted { $0.precedes($1) } }

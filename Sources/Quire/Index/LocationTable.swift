@@ -1,8 +1,8 @@
 /// Locations in memory, by the address of their post: those that a write session has not stored yet. Of the
 /// locations of a post in a feed it has the one that was added last.
 struct LocationTable: ~Copyable {
-    /// Open addressing: a location is in the slot of its hash, or in the next free one. `feed` is 0 where there is
-    /// none, and at least every second slot is free.
+    /// Open addressing: a location is in the slot of its hash, or in the next free one. `feed` is 0 where
+    /// there is none, and at least every second slot is free.
     private var slots = UnsafeMutableBufferPointer<Location>(start: nil, count: 0)
     private(set) var count = 0
     /// What was added last, and is not in the slots: most sessions add once, and look nothing up then.
@@ -62,8 +62,8 @@ struct LocationTable: ~Copyable {
         }
     }
 
-    /// Calls `body` with each location with this hash, of any post, until it returns true. Returns whether `body`
-    /// did.
+    /// Calls `body` with each location with this hash, of any post, until it returns true. Returns whether
+    /// `body` did.
     @inline(__always) @discardableResult
     func search(hash: UInt64, _ body: (Location) -> Bool) -> Bool {
         if count == 0 { return false }

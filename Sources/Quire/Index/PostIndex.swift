@@ -109,8 +109,8 @@ struct PostIndex {
         let bits: UInt64
     }
 
-    /// How many ids are looked up together: what is noted of them stays on the stack, and what is prefetched for
-    /// them in the processor's first cache.
+    /// How many ids are looked up together: what is noted of them stays on the stack, and what is prefetched
+    /// for them in the processor's first cache.
     private static let block = 40
 
     /// Calls `body` with the index of each id and each location that a run has for it, those of newer runs
@@ -162,7 +162,8 @@ struct PostIndex {
         }
     }
 
-    /// Looks `count` ids up in what was added. Returns how many remain to be asked for; they are the first ones then.
+    /// Looks `count` ids up in what was added. Returns how many remain to be asked for; they are the first
+    /// ones then.
     private static func lookUp(
         _ open: UnsafeMutablePointer<Wanted>, _ count: Int, in added: borrowing LocationTable,
         _ body: (Int, Location) -> Bool
@@ -179,7 +180,8 @@ struct PostIndex {
         return rest
     }
 
-    /// Looks `count` ids up in one run. Returns how many remain to be asked for; they are the first ones then.
+    /// Looks `count` ids up in one run. Returns how many remain to be asked for; they are the first ones
+    /// then.
     @inline(__always)
     private static func lookUp(
         _ open: UnsafeMutablePointer<Wanted>, _ count: Int, _ likely: UnsafeMutablePointer<Int32>,
@@ -233,7 +235,8 @@ struct PostIndex {
         return found
     }
 
-    /// A feed that holds a post, and the chunk. `id` is the index of the post among those that were asked for.
+    /// A feed that holds a post, and the chunk. `id` is the index of the post among those that were asked
+    /// for.
     typealias Place = (id: Int, feed: UInt32, position: UInt64)
 
     /// Returns the feeds that hold each of these posts.

@@ -85,8 +85,8 @@ extension SortedRun {
         }
     }
 
-    /// Merges ordered locations with the older ones of this run. Of those of a post in a feed it keeps the newer one.
-    /// `isGone` says which posts of the run have left.
+    /// Merges ordered locations with the older ones of this run. Of those of a post in a feed it keeps the
+    /// newer one. `isGone` says which posts of the run have left.
     @inline(__always)
     func merged(under newer: [Location], isGone: (Location) -> Bool) -> [Location] {
         [Location](unsafeUninitializedCapacity: newer.count + count) { merged, initialized in

@@ -41,8 +41,8 @@ extension PostIndex {
         return tier
     }
 
-    /// Stores the changes of a session, at least one, as one new run, merged with older ones if there are many. `live` is the
-    /// number of entries in all feeds; any further locations in the runs are outdated.
+    /// Stores the changes of a session, at least one, as one new run, merged with older ones if there are
+    /// many. `live` is the number of entries in all feeds; any further locations in the runs are outdated.
     static func store(
         _ new: RunContents, after stored: [Stored], in transaction: Transaction, live: UInt64
     ) throws {

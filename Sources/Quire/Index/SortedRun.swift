@@ -1,8 +1,9 @@
 import CLMDB
 
-/// Locations in the order of their hashes, each in the slot of its hash or the next free one, and a Bloom filter
-/// behind them. Hashes are evenly distributed, so a look-up is one jump and a short scan; most look-ups of posts
-/// that the run does not have end at one word of the filter. Several runs are merged in one pass.
+/// Locations in the order of their hashes, each in the slot of its hash or the next free one, and a Bloom
+/// filter behind them. Hashes are evenly distributed, so a look-up is one jump and a short scan; most
+/// look-ups of posts that the run does not have end at one word of the filter. Several runs are merged in one
+/// pass.
 ///
 ///     count u64le | slots u64le | slots x (hash u64le, position u64le, feed u32le, check u32le)
 ///         | words x u64le
@@ -48,16 +49,17 @@ struct SortedRun {
         Int(truncatingIfNeeded: hash.multipliedFullWidth(by: words).high) &* 8
     }
 
-    /// True if the run is mostly in the processor's caches, so that prefetching is not worth its instructions.
+    /// True if the run is mostly in the processor's caches, so that prefetching is not worth its
+    /// instructions.
     var isSmall: Bool { slots < 4096 }
 
-    /// Prefetches what ``mayHave(_:_:)`` reads. Look-ups mostly wait for memory: a hundred prefetches together
-    /// take as long as a few.
+    /// Prefetches what ``mayHave(_:_:)`` reads. Look-ups mostly wait for memory: a hundred prefetches
+    /// together take as long as a few.
     @inline(__always)
     func prefetchFilter(_ hash: UInt64) { quire_prefetch(filter + word(of: hash)) }
 
-    /// Returns false if the run has no location with this hash, whose bits these are. One of 200 times it returns
-    /// true then, too.
+    /// Returns false if the run has no location with this hash, whose bits these are. One of 200 times it
+    /// returns true then, too.
     @inline(__always)
     func mayHave(_ hash: UInt64, _ bits: UInt64) -> Bool {
         UInt64(littleEndian: filter.loadUnaligned(fromByteOffset: word(of: hash), as: UInt64.self))
@@ -82,8 +84,8 @@ struct SortedRun {
         return nil
     }
 
-    /// Calls `body` with each location of this address, until it returns true. There is one for each feed. Returns
-    /// whether `body` did.
+    /// Calls `body` with each location of this address, until it returns true. There is one for each feed.
+    /// Returns whether `body` did.
     @inline(__always) @discardableResult
     func search(at address: PostAddress, _ body: (Location) -> Bool) -> Bool {
         let wanted = address.hash

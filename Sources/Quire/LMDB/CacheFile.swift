@@ -114,7 +114,8 @@ final class CacheFile: Sendable {
             var tree: MDB_dbi = 0
             try check(mdb_dbi_open(begun, nil, 0, &tree), "cannot open the cache", path)
             precondition(tree == Transaction.tree)
-            // The same order as LMDB's own, in fewer instructions. Programs with the other one read the file alike.
+            // The same order as LMDB's own, in fewer instructions. Programs with the other one read the file
+            // alike.
             mdb_set_compare(begun, tree, quire_compare_keys)
             try body(begun!)
         } catch {

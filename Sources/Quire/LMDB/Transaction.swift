@@ -143,8 +143,8 @@ struct Transaction {
     }
 }
 
-/// A cursor of LMDB that is used in one read transaction after the other, all of one handle. It is renewed in each
-/// when it is first needed.
+/// A cursor of LMDB that is used in one read transaction after the other, all of one handle. It is renewed in
+/// each when it is first needed.
 struct KeptCursor {
     private var handle: OpaquePointer?
     private var isRenewed = false

@@ -2,9 +2,9 @@ import CLMDB
 
 /// The write transaction in progress: what the running body did to it, and its cursors.
 ///
-/// The cursors stay where they were. Records that change together are neighbours, so most look-ups find theirs
-/// in the LMDB page of the one before, and do not descend from the root. LMDB keeps them right when records
-/// are written, and frees them when the transaction ends.
+/// The cursors stay where they were. Records that change together are neighbours, so most look-ups find
+/// theirs in the LMDB page of the one before, and do not descend from the root. LMDB keeps them right when
+/// records are written, and frees them when the transaction ends.
 final class WriteProgress {
     // unchecked: only the thread that runs a body uses it, and never inside of another use
     @exclusivity(unchecked) var hasWritten = false
@@ -37,8 +37,8 @@ final class WriteProgress {
         table.isOfFeed ? Self.find(&inFeeds, transaction) : Self.find(&inCache, transaction)
     }
 
-    /// Returns a cursor for walking through a table, until it is returned. Returns nil while one walks there, so that
-    /// a walk inside another one needs its own.
+    /// Returns a cursor for walking through a table, until it is returned. Returns nil while one walks there,
+    /// so that a walk inside another one needs its own.
     func borrowCursor(for table: Table, of transaction: OpaquePointer) -> OpaquePointer? {
         table.isOfFeed ? Self.borrow(&inFeeds, transaction) : Self.borrow(&inCache, transaction)
     }

@@ -1,5 +1,5 @@
-/// How large a cache may become. The engine keeps it in the commits that the program makes anyway: what is farthest
-/// from what was used and is shown leaves, and can be fetched again. See Docs/budget.md.
+/// How large a cache may become. The engine keeps it in the commits that the program makes anyway: what is
+/// farthest from what was used and is shown leaves, and can be fetched again. See Docs/budget.md.
 ///
 ///     var budget = CacheBudget()
 ///     budget.fileBytes = 50_000_000
@@ -12,8 +12,8 @@ public struct CacheBudget: Sendable, Hashable {
         public var posts: Int?
         /// Most bytes of bodies.
         public var bodyBytes: Int?
-        /// The largest age of a page, in milliseconds: between its ``Answer/fetchedAt`` and that of the newest
-        /// answer of the commit that looks.
+        /// The largest age of a page, in milliseconds: between its ``Answer/fetchedAt`` and that of the
+        /// newest answer of the commit that looks.
         public var age: Int64?
 
         /// Creates limits.
@@ -39,7 +39,8 @@ public struct CacheBudget: Sendable, Hashable {
     public init() {}
 }
 
-/// A budget in options. It is apart, so that options are cheap to copy, and opening one without a budget costs nothing.
+/// A budget in options. It is apart, so that options are cheap to copy, and opening one without a budget
+/// costs nothing.
 final class BudgetBox: Sendable, Hashable {
     let budget: CacheBudget
 

@@ -6,9 +6,10 @@ public struct CacheOptions: Sendable, Hashable {
         case full
         /// The last commits may be lost; the cache is never damaged. Costs about half as much.
         case relaxed
-        /// Nothing is flushed until the last process closes the cache. For a cache that can be built anew, such as a
-        /// ``Replica``: after a power failure before that, opening it throws `.unclean`. On Linux and Darwin;
-        /// a file system that is taken away by force counts as a power failure, but is not noticed.
+        /// Nothing is flushed until the last process closes the cache. For a cache that can be built anew,
+        /// such as a ``Replica``: after a power failure before that, opening it throws `.unclean`. On Linux
+        /// and Darwin; a file system that is taken away by force counts as a power failure, but is not
+        /// noticed.
         case deferred
     }
 
@@ -31,10 +32,11 @@ public struct CacheOptions: Sendable, Hashable {
     /// snapshot prevents the reuse of freed space, so the file grows meanwhile. Bytes that the snapshot has
     /// lent stay valid until it ends.
     public var maximumSnapshotAge: Int
-    /// True to open a cache that exists for reading only. It needs no right to write to the file or its folder;
-    /// see ``Cache/init(at:options:)``.
+    /// True to open a cache that exists for reading only. It needs no right to write to the file or its
+    /// folder; see ``Cache/init(at:options:)``.
     public var isReadOnly: Bool
-    /// How large the cache may become; nil is without limit. A replica keeps no budget: its log says what it holds.
+    /// How large the cache may become; nil is without limit. A replica keeps no budget: its log says what it
+    /// holds.
     public var budget: CacheBudget? {
         get { boxedBudget?.budget }
         set { boxedBudget = newValue.map(BudgetBox.init) }

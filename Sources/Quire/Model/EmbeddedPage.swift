@@ -20,9 +20,10 @@ public struct EmbeddedPage: Sendable, Hashable {
     }
 }
 
-/// An attribute of a feed that is set in the commit of an answer, if the answer is accepted (`.ok`, `.joined` or
-/// `.gap`). Nine bytes follow its value: the number of the page that the answer became (``Outcome/page``),
-/// little-endian, 0 if it became none; and 1 if the feed took in all of its posts (``Outcome/ignored``), else 0.
+/// An attribute of a feed that is set in the commit of an answer, if the answer is accepted (`.ok`, `.joined`
+/// or `.gap`). Nine bytes follow its value: the number of the page that the answer became (``Outcome/page``),
+/// little-endian, 0 if it became none; and 1 if the feed took in all of its posts (``Outcome/ignored``), else
+/// 0.
 public struct PageNote: Sendable, Hashable {
     /// The name of the attribute.
     public var attribute: String

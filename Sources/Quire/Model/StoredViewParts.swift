@@ -8,11 +8,11 @@ public enum StoredViewOrder: UInt8, Sendable, Hashable {
 
 /// That a view shows a post, and where.
 public struct StoredViewEntry: Sendable, Hashable {
-    /// The section that counts it: a day, a letter. Sections are ordered by their bytes. Those behind the first
-    /// ``sectionLimit`` are dropped.
+    /// The section that counts it: a day, a letter. Sections are ordered by their bytes. Those behind the
+    /// first ``sectionLimit`` are dropped.
     public var section: [UInt8]
-    /// The place in a view ordered by keys: smaller bytes come first. Bytes behind the first ``keyLimit`` do not
-    /// count.
+    /// The place in a view ordered by keys: smaller bytes come first. Bytes behind the first ``keyLimit`` do
+    /// not count.
     public var key: [UInt8]
 
     /// The largest number of bytes of a section.
@@ -58,9 +58,9 @@ public struct StoredViewPost: ~Escapable {
     }
 }
 
-/// Decides whether a view shows a post, and where; nil if it does not. The answer must depend on nothing but the post.
-/// It is called inside commits, by the writing thread, and may be called again for the same post. It must not use the
-/// cache.
+/// Decides whether a view shows a post, and where; nil if it does not. The answer must depend on nothing but
+/// the post. It is called inside commits, by the writing thread, and may be called again for the same post.
+/// It must not use the cache.
 public typealias StoredViewFunction = @Sendable (borrowing StoredViewPost) -> StoredViewEntry?
 
 /// A section of a view.
@@ -69,7 +69,7 @@ public struct StoredViewSection: Sendable, Hashable {
     public let name: [UInt8]
     /// The number of its posts.
     public let posts: Int
-    /// The number of posts in the sections before it: in a view ordered by keys, the rank of its first post; in one of
-    /// the feed's order too, if the sections follow that.
+    /// The number of posts in the sections before it: in a view ordered by keys, the rank of its first post;
+    /// in one of the feed's order too, if the sections follow that.
     public let rank: Int
 }

@@ -1,12 +1,14 @@
 extension Batch {
-    /// Carries out an operation in this commit, and returns what its method returns. This is the one function by
-    /// which caches that apply the same operations become equal; the methods do the same.
+    /// Carries out an operation in this commit, and returns what its method returns. This is the one function
+    /// by which caches that apply the same operations become equal; the methods do the same.
     /// - Parameters:
     ///   - operation: What to do. It is not trusted.
-    ///   - issuer: Who gives the operation, 0 is no one: kept with each ticket that it issues. An operation that
+    ///   - issuer: Who gives the operation, 0 is no one: kept with each ticket that it issues. An operation
+    ///     that
     ///     ingests can name it, so that its answer is stale if the ticket of that number is another's.
-    /// - Throws: What the method throws. Errors that are ``QuireError/isDeterministic`` are thrown by all caches
-    ///   that apply the same operations, others by this one only. After any error the batch must be undone.
+    /// - Throws: What the method throws. Errors that are ``QuireError/isDeterministic`` are thrown by all
+    ///   caches that apply the same operations, others by this one only. After any error the batch must be
+    ///   undone.
     public borrowing func apply(_ operation: CacheOperation, issuer: UInt64 = 0) throws -> CacheReply {
         session.issuer = issuer
         defer { session.issuer = 0 }

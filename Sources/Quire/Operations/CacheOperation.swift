@@ -4,15 +4,15 @@
 ///     let operation = CacheOperation.feed(feed.number, .plan(.head))
 ///     let reply = try cache.batch { try $0.apply(operation) }
 ///
-/// What an operation does depends only on the operations before it: not on the clock, the process, the sizes of
-/// batches, or how the file is laid out. So caches that apply the same operations in the same order hold the
-/// same rows, gap numbers, links and tickets. Times (``Answer/fetchedAt``, ``PrunePolicy/now``) are part of the
-/// operation.
+/// What an operation does depends only on the operations before it: not on the clock, the process, the sizes
+/// of batches, or how the file is laid out. So caches that apply the same operations in the same order hold
+/// the same rows, gap numbers, links and tickets. Times (``Answer/fetchedAt``, ``PrunePolicy/now``) are part
+/// of the operation.
 public enum CacheOperation: Sendable, Hashable {
     /// ``Cache/feed(named:options:)``. The reply is the feed's number.
     case open(name: String, options: FeedOptions? = nil)
-    /// A write of the feed with this number (``Feed/number``). Numbers are never reused: an operation on a feed
-    /// that was dropped meanwhile finds none.
+    /// A write of the feed with this number (``Feed/number``). Numbers are never reused: an operation on a
+    /// feed that was dropped meanwhile finds none.
     case feed(UInt32, FeedOperation)
     /// ``Cache/update(_:body:version:detail:in:)``
     case updateBody(
@@ -34,9 +34,9 @@ public enum FeedOperation: Sendable, Hashable {
     case plan(Place, limit: Int? = nil, isBounded: Bool = false, link: Link? = nil)
     /// ``Feed/ingest(_:for:)``, with what follows from the answer.
     ///
-    /// An `issuer` that is not 0 must be the one that ``Batch/apply(_:issuer:)`` was given when the ticket was
-    /// issued, else the answer is stale. The embedded pages are taken in unless the answer changed nothing. The
-    /// note is taken if the answer was accepted.
+    /// An `issuer` that is not 0 must be the one that ``Batch/apply(_:issuer:)`` was given when the ticket
+    /// was issued, else the answer is stale. The embedded pages are taken in unless the answer changed
+    /// nothing. The note is taken if the answer was accepted.
     case ingest(
         Answer, for: Ticket, issuer: UInt64 = 0, embedded: [EmbeddedPage] = [], note: PageNote? = nil)
     /// ``Feed/push(_:number:follows:)``
@@ -87,7 +87,8 @@ public enum CacheReply: Sendable, Hashable {
     case done
     /// The number of a feed.
     case feed(UInt32)
-    /// A plan, and the issuer of its ticket: that of an earlier operation if it shares a ticket, 0 if there is none.
+    /// A plan, and the issuer of its ticket: that of an earlier operation if it shares a ticket, 0 if there
+    /// is none.
     case plan(Plan, issuer: UInt64)
     /// What an answer did.
     case outcome(Outcome)

@@ -1,4 +1,5 @@
-// Operations as bytes. Sets and dictionaries are written in one order, so that equal operations have equal bytes.
+// Operations as bytes. Sets and dictionaries are written in one order, so that equal operations have equal
+// bytes.
 
 extension CacheOperation {
     /// The version of the rules by which this library applies operations. A program that keeps a log refuses
@@ -8,7 +9,8 @@ extension CacheOperation {
     /// The version of the encoding.
     private static let encoding: UInt8 = 1
 
-    /// The operation as bytes: the version of the encoding, that of the ``rules``, the operation, and a checksum.
+    /// The operation as bytes: the version of the encoding, that of the ``rules``, the operation, and a
+    /// checksum.
     public var encoded: [UInt8] {
         var writer = ByteWriter(capacity: 1024)
         writer.byte(Self.encoding)

@@ -24,7 +24,8 @@ public struct CacheStatistics: Sendable, Hashable {
     public let oldestSnapshotAge: Int
     /// The id of the process that has the oldest snapshot open; 0 if none is open.
     public let oldestSnapshotProcess: Int32
-    /// What the budget has taken away in the life of the file; ``EvictionStatistics/hits`` of this process included.
+    /// What the budget has taken away in the life of the file; ``EvictionStatistics/hits`` of this process
+    /// included.
     public let evictions: EvictionStatistics
     /// The bytes that writers could reuse if the oldest snapshot were closed.
     public let pinnedBytes: UInt64

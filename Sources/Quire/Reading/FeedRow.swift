@@ -11,9 +11,9 @@ public enum FeedRow: Sendable, Hashable {
     public var gap: GapRow? { if case .gap(let row) = self { row } else { nil } }
 }
 
-// A `FeedRow` tells its case by bits that neither row uses. The compiler (6.3.1) also takes the padding between
-// fields for such bits, and may leave it unset. So small fields fill what follows `key` and `down`: no padding is
-// at the same place in both.
+// A `FeedRow` tells its case by bits that neither row uses. The compiler (6.3.1) also takes the padding
+// between fields for such bits, and may leave it unset. So small fields fill what follows `key` and `down`:
+// no padding is at the same place in both.
 
 /// A post of a feed. A plain value; ``Snapshot/body(of:)-(PostRow)`` reads its body.
 public struct PostRow: Sendable, Hashable {

@@ -1,6 +1,6 @@
-// Several feeds as one list. Each feed descends by its keys, so the list is made by taking, again and again, the
-// feed whose next row has the highest key. A feed that may get posts at some place has a frontier there, with the key
-// of the row above: a post that is missing may have that key, but no higher one.
+// Several feeds as one list. Each feed descends by its keys, so the list is made by taking, again and again,
+// the feed whose next row has the highest key. A feed that may get posts at some place has a frontier there,
+// with the key of the row above: a post that is missing may have that key, but no higher one.
 
 /// A feed that is to be merged with others.
 struct MergedFeed {
@@ -154,8 +154,8 @@ struct Merging {
         return best.map { ($0.source, $0.item) }
     }
 
-    /// A post that several of the feeds hold is shown once: where its key is highest, in the server's sequence before
-    /// outside of it, in the feed named first.
+    /// A post that several of the feeds hold is shown once: where its key is highest, in the server's
+    /// sequence before outside of it, in the feed named first.
     private func isFirst(_ post: PostRow, in source: Int) throws -> Bool {
         let reader = sources[source].reader
         let index = try PostIndex(reader.transaction, of: sources[source].collection)

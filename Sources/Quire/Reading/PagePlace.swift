@@ -1,8 +1,9 @@
 import CLMDB
 
-/// Where in memory a page's first chunk and its bodies were found. True in every snapshot of the same commit, as long
-/// as the map is where it was: records of a commit do not change or move. So a page that was listed is read without
-/// looking for it, and the processor fetches all its parts at once, where a look-up waits for one after the other.
+/// Where in memory a page's first chunk and its bodies were found. True in every snapshot of the same commit,
+/// as long as the map is where it was: records of a commit do not change or move. So a page that was listed
+/// is read without looking for it, and the processor fetches all its parts at once, where a look-up waits for
+/// one after the other.
 struct PagePlace: @unchecked Sendable {
     // @unchecked: the addresses are used only by snapshots, in which what they lead to does not change.
     /// 0 if the page was not found for a snapshot.
@@ -14,7 +15,8 @@ struct PagePlace: @unchecked Sendable {
     /// The bodies of the page in their record.
     var bodies = 0..<0
 
-    /// Has the processor fetch the chunk, and the bodies where each page of memory begins, which it does not foresee.
+    /// Has the processor fetch the chunk, and the bodies where each page of memory begins, which it does not
+    /// foresee.
     func prefetch() {
         guard let first = chunk.baseAddress, let bytes = record.baseAddress else { return }
         for offset in stride(from: 0, to: chunk.count, by: 64) { quire_prefetch(first + offset) }

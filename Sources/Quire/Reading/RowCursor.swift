@@ -1,5 +1,5 @@
-/// Lends the rows of a feed or of one page, one after the other. Nothing is copied or allocated for a post: what a
-/// program reads of it comes straight out of the memory map.
+/// Lends the rows of a feed or of one page, one after the other. Nothing is copied or allocated for a post:
+/// what a program reads of it comes straight out of the memory map.
 ///
 ///     var cursor = try snapshot.cursor(ofPage: 7, in: feed)
 ///     while let post = try cursor.next() { total += post.body.byteCount }
@@ -44,7 +44,8 @@ public struct RowCursor: ~Copyable, ~Escapable {
         known = memory.chunk(at: place)
     }
 
-    /// Lends the next post. Nil if a gap comes next, which ``nextGap()`` returns, or if there are no more rows.
+    /// Lends the next post. Nil if a gap comes next, which ``nextGap()`` returns, or if there are no more
+    /// rows.
     /// - Throws: ``QuireError`` as the methods of a snapshot do.
     @inlinable
     @_lifetime(copy self)
@@ -55,7 +56,8 @@ public struct RowCursor: ~Copyable, ~Escapable {
         return _overrideLifetime(PostView(walk), copying: self)
     }
 
-    /// Returns the gap that comes next; nil if there is none between the post that was lent last and the next one.
+    /// Returns the gap that comes next; nil if there is none between the post that was lent last and the next
+    /// one.
     public mutating func nextGap() throws(QuireError) -> GapRow? {
         if gap == nil, walk.isDone { _ = try enterChunk() }
         defer { gap = nil }
@@ -77,7 +79,8 @@ public struct RowCursor: ~Copyable, ~Escapable {
 
     private var damaged: QuireError { .corrupt("a chunk of feed number \(feed)") }
 
-    /// Goes to the next chunk with wanted posts. Returns false if a gap comes first, or if there are no more rows.
+    /// Goes to the next chunk with wanted posts. Returns false if a gap comes first, or if there are no more
+    /// rows.
     @inline(never)
     private mutating func enterChunk() throws(QuireError) -> Bool {
         while rest > 0, gap == nil {
@@ -130,7 +133,8 @@ public struct RowCursor: ~Copyable, ~Escapable {
         walk.use(UnsafeRawBufferPointer(rebasing: record[..<(record.count - 8)]))
     }
 
-    /// Has the processor fetch the bodies of the chunk: where each page of memory begins, which it does not foresee.
+    /// Has the processor fetch the bodies of the chunk: where each page of memory begins, which it does not
+    /// foresee.
     private func prefetch() {
         guard let bytes = walk.bytes else { return }
         let start = min(walk.next, walk.limit)
@@ -138,8 +142,8 @@ public struct RowCursor: ~Copyable, ~Escapable {
     }
 }
 
-/// A post that a snapshot lends: its body where it lies in the memory map, and what the feed knows about it. The
-/// compiler keeps both inside the snapshot.
+/// A post that a snapshot lends: its body where it lies in the memory map, and what the feed knows about it.
+/// The compiler keeps both inside the snapshot.
 public struct PostView: ~Escapable {
     @usableFromInline let walk: ChunkWalk
 

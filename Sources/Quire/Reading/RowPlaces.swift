@@ -18,7 +18,8 @@ extension RowReader {
         }
     }
 
-    /// Returns those of these rows, top first, that the feed still holds in the same order: as many as possible.
+    /// Returns those of these rows, top first, that the feed still holds in the same order: as many as
+    /// possible.
     func stayed(_ names: [RowID], in collection: UInt32) throws -> Set<RowID> {
         var held: [(name: RowID, rank: Int)] = []
         for name in names {

@@ -97,8 +97,8 @@ struct RowReader {
         return RowPosition(chunk: position, slot: rank - first - (hasGap ? 2 : 1))
     }
 
-    /// Returns the chunk of a row with this rank, or of the gap above it, and the rank of its first row; nil if
-    /// there are fewer rows.
+    /// Returns the chunk of a row with this rank, or of the gap above it, and the rank of its first row; nil
+    /// if there are fewer rows.
     private func place(ofRow rank: Int, _ ranks: RankIndex) throws -> (position: UInt64, first: Int)? {
         guard let found = ranks.position(ofRow: rank) else {
             if rank >= 0 && rank < ranks.total.rows { throw damaged }

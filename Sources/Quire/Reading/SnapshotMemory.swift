@@ -1,6 +1,6 @@
-/// What a snapshot found and need not look up again: its cursors, the last body record, where no gap is, the runs of
-/// the id index. It goes on to the next snapshot of the same read transaction: what it found is true for all
-/// snapshots of one commit, cursors serve any.
+/// What a snapshot found and need not look up again: its cursors, the last body record, where no gap is, the
+/// runs of the id index. It goes on to the next snapshot of the same read transaction: what it found is true
+/// for all snapshots of one commit, cursors serve any.
 final class SnapshotMemory {
     private struct State {
         /// The commit that the rest is about, and where the file lies in memory.
@@ -19,8 +19,8 @@ final class SnapshotMemory {
         var counts: (aliases: UInt64, fields: UInt64)?
     }
 
-    /// Behind a pointer, because the compiler guards the properties of classes against overlapping access, and
-    /// every row would pay for that.
+    /// Behind a pointer, because the compiler guards the properties of classes against overlapping access,
+    /// and every row would pay for that.
     private let state: UnsafeMutablePointer<State>
 
     init() {
@@ -67,8 +67,8 @@ final class SnapshotMemory {
 
     typealias Found = (position: UInt64, value: UnsafeRawBufferPointer)
 
-    /// Returns the first chunk of a feed from a position on. Readers scroll, so it often is the one at which the
-    /// cursor stands, or the next one.
+    /// Returns the first chunk of a feed from a position on. Readers scroll, so it often is the one at which
+    /// the cursor stands, or the next one.
     func chunk(_ transaction: Transaction, _ feed: UInt32, from position: UInt64) throws(QuireError) -> Found?
     {
         let cursor = try state.pointee.chunks.inside(transaction, .chunks(of: feed))
@@ -153,8 +153,8 @@ final class SnapshotMemory {
         return try BodyStore.bytes(reference, in: record(reference.record, transaction))
     }
 
-    /// Returns the bytes of a body record. The rows of a page share one, so a page costs one descent of the B-tree
-    /// instead of one for each post.
+    /// Returns the bytes of a body record. The rows of a page share one, so a page costs one descent of the
+    /// B-tree instead of one for each post.
     func record(
         _ number: UInt64, _ transaction: Transaction
     ) throws(QuireError) -> UnsafeRawBufferPointer {
@@ -178,7 +178,8 @@ final class SnapshotMemory {
         return index
     }
 
-    /// Returns how many other ids of posts there are, and how many posts have values that were updated one by one.
+    /// Returns how many other ids of posts there are, and how many posts have values that were updated one by
+    /// one.
     func counts(_ transaction: Transaction) throws -> (aliases: UInt64, fields: UInt64) {
         if let counts = state.pointee.counts { return counts }
         let counters = try WriteSession.counters(transaction)

@@ -99,7 +99,8 @@ struct ViewReader {
         Int(clamping: try transaction.count(of: name, of: feed, view: view))
     }
 
-    /// Returns how many posts of the view are above a post, and its section; nil if the view does not show it.
+    /// Returns how many posts of the view are above a post, and its section; nil if the view does not show
+    /// it.
     func place(of position: RowPosition) throws -> (rank: Int, section: [UInt8])? {
         let matches = try transaction.matches(of: feed, view: view, at: position.chunk)
         let index = matches.index(from: position.slot)
@@ -169,7 +170,8 @@ struct ViewReader {
         }
     }
 
-    /// Returns the topmost gap below the chunk at one position, and above the one at the other or anything above it.
+    /// Returns the topmost gap below the chunk at one position, and above the one at the other or anything
+    /// above it.
     private func gap(below first: UInt64, to last: UInt64) throws -> GapRow? {
         try transaction.withCursor(.gaps(of: feed)) { cursor in
             guard first < .max, let (key, value) = try cursor.seek(NumberKey(first + 1)),

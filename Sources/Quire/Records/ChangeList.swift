@@ -4,8 +4,8 @@ struct ChangeList: ~Copyable {
     /// The code of a row directly below that of the previous change, as for the rows of a page. Only its name
     /// follows.
     static let below: UInt8 = 5
-    /// The code of up to `longestRun` posts whose ids are integers, each inserted directly below the row of the
-    /// change before it. A byte with their number and the ids follow.
+    /// The code of up to `longestRun` posts whose ids are integers, each inserted directly below the row of
+    /// the change before it. A byte with their number and the ids follow.
     static let postsBelow: UInt8 = 6
     static let longestRun: UInt8 = 127
     /// The code of the removal of several posts with integer ids: their number, and each id in eight bytes.
@@ -20,7 +20,8 @@ struct ChangeList: ~Copyable {
     private(set) var count = 0
     /// The row of the previous change, if that was an insertion.
     private var upper: RowID?
-    /// Where the number of posts is in the run that the previous change belongs to; nil if it belongs to none.
+    /// Where the number of posts is in the run that the previous change belongs to; nil if it belongs to
+    /// none.
     private var run: Int?
     /// Removed posts that are not written yet.
     private var removed: [UInt64] = []

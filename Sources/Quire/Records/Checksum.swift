@@ -1,7 +1,7 @@
 import CLMDB
 
-/// The last four bytes of a value: CRC32C of the others in four lanes, described in Docs/on-disk.md. It detects
-/// damage, not deliberate changes.
+/// The last four bytes of a value: CRC32C of the others in four lanes, described in Docs/on-disk.md. It
+/// detects damage, not deliberate changes.
 @_spi(Unstable) public enum Checksum {
     static let size = 4
 
@@ -24,8 +24,8 @@ import CLMDB
         return UInt32(littleEndian: sum) == of(UnsafeRawBufferPointer(rebasing: value[..<end]))
     }
 
-    /// Returns true for the format record of a cache before version 6, whose checksums were another hash. Such
-    /// a file is refused as one of an older format, not as a damaged one.
+    /// Returns true for the format record of a cache before version 6, whose checksums were another hash.
+    /// Such a file is refused as one of an older format, not as a damaged one.
     static func isOlderFormat(_ value: UnsafeRawBufferPointer) -> Bool {
         guard value.count >= 7 + size, value.starts(with: [5] + "quire".utf8), value[6] < 6 else {
             return false

@@ -1,5 +1,5 @@
-/// An encoded chunk, read in place. Values of the same kind are adjacent; a value that most entries do not have,
-/// or that differs from what the others have, is an exception.
+/// An encoded chunk, read in place. Values of the same kind are adjacent; a value that most entries do not
+/// have, or that differs from what the others have, is an exception.
 ///
 ///     page u64 | confirmed u64 | asked u64 | body record u64 | body offset u32 | count u32 | exceptions u32
 ///     | features u32 | [epoch u64] | flags u8 x count | [places u8 x count] | ids u64 x count
@@ -200,8 +200,8 @@
         return UnsafeRawBufferPointer(rebasing: texts[start..<start + count])
     }
 
-    /// Throws unless all ids that are texts can be read. Eight flags are tested at a time: behind them are the ids,
-    /// so no more is read than there is.
+    /// Throws unless all ids that are texts can be read. Eight flags are tested at a time: behind them are
+    /// the ids, so no more is read than there is.
     @inline(__always)
     func requireIDs() throws(QuireError) {
         var (slot, found) = (0, 0 as UInt64)
@@ -242,7 +242,8 @@
 
     // MARK: Entries
 
-    /// Calls `body` with each entry, from the first one to that in the slot `last`. `position` is that of the chunk.
+    /// Calls `body` with each entry, from the first one to that in the slot `last`. `position` is that of the
+    /// chunk.
     @inline(__always)
     func forEachEntry(
         upTo last: Int = .max, at position: UInt64 = 0, _ body: (Int, Entry) throws(QuireError) -> Void
@@ -281,8 +282,8 @@
         if last == .max && exception < exceptions { throw ByteReader.damage }
     }
 
-    /// Calls `body` with each record that has bodies of these entries, and the bytes of these bodies: `all` in
-    /// sum.
+    /// Calls `body` with each record that has bodies of these entries, and the bytes of these bodies: `all`
+    /// in sum.
     func forEachBodyRecord(all: Int, _ body: (UInt64, Int) -> Void) {
         if all == 0 { return }
         let isOne = (0..<exceptions).allSatisfy { exception($0).field != .record }
@@ -311,7 +312,8 @@
             record = columns.firstBody.record
         }
 
-        /// Returns the record that has the body of this entry, and the number of its bytes; nil if it has none.
+        /// Returns the record that has the body of this entry, and the number of its bytes; nil if it has
+        /// none.
         mutating func body(of slot: Int) -> (record: UInt64, bytes: Int)? {
             while exception < columns.exceptions {
                 let found = columns.exception(exception)

@@ -1,5 +1,5 @@
-/// An entry of an encoded chunk whose body can be replaced without decoding the other entries. The result has the
-/// bytes that ``ChunkWriter`` would write.
+/// An entry of an encoded chunk whose body can be replaced without decoding the other entries. The result has
+/// the bytes that ``ChunkWriter`` would write.
 struct ChunkPatch {
     private(set) var entry = Entry()
     private let columns: ChunkColumns
@@ -33,8 +33,8 @@ struct ChunkPatch {
         }
     }
 
-    /// True if another entry, which differs in its body only, fits into the columns. If not, because there is no
-    /// body above or no column for what the entry has, the chunk must be written anew.
+    /// True if another entry, which differs in its body only, fits into the columns. If not, because there is
+    /// no body above or no column for what the entry has, the chunk must be written anew.
     func fits(_ new: Entry) -> Bool {
         let hasVersions = columns.features & ChunkColumns.Feature.versions != 0
         return above != nil && (new.version == nil ? entry.version == nil : hasVersions)
@@ -92,8 +92,8 @@ struct ChunkPatch {
     }
 }
 
-/// The exceptions of an entry about its body, which come behind its others. Those of the entry below are about its
-/// place only, and come before those about its detail.
+/// The exceptions of an entry about its body, which come behind its others. Those of the entry below are
+/// about its place only, and come before those about its detail.
 private struct Replacement {
     let slot: Int
     var record: UInt64?

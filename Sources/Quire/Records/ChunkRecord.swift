@@ -111,7 +111,8 @@ struct ChunkWriter {
         self.features = features
     }
 
-    /// Adds the exceptions of a slot. Its body is expected at `next`; returns where the one below is expected.
+    /// Adds the exceptions of a slot. Its body is expected at `next`; returns where the one below is
+    /// expected.
     @inline(never)
     private mutating func addExceptions(
         in slot: Int, _ confirmed: UInt64, _ asked: UInt64, _ next: BodyReference

@@ -1,8 +1,8 @@
-/// Goes through the entries of a chunk one by one, and reads of each only what is asked for. What the rules need and
-/// no row shows it does not read.
+/// Goes through the entries of a chunk one by one, and reads of each only what is asked for. What the rules
+/// need and no row shows it does not read.
 ///
-/// Most entries are plain: no exception concerns what a row shows of them. The step to one of these is inlined into
-/// the programs that use the library; it is a handful of instructions.
+/// Most entries are plain: no exception concerns what a row shows of them. The step to one of these is
+/// inlined into the programs that use the library; it is a handful of instructions.
 @usableFromInline struct ChunkWalk {
     /// What only some entries have.
     @usableFromInline struct Rare {
@@ -32,7 +32,8 @@
     /// The record of the body.
     private(set) var record: UInt64
     @usableFromInline var rare = Rare()
-    /// The bodies of the record and the number of their bytes. As long as they are not known, any offset will do.
+    /// The bodies of the record and the number of their bytes. As long as they are not known, any offset will
+    /// do.
     @usableFromInline var bytes: UnsafeRawPointer?
     @usableFromInline var limit = Int.max
     /// The next exception that concerns rows.
@@ -93,7 +94,8 @@
         return true
     }
 
-    /// Steps to the next entry, which there must be, and applies its exceptions. Its body may be in another record.
+    /// Steps to the next entry, which there must be, and applies its exceptions. Its body may be in another
+    /// record.
     @inline(never)
     mutating func stepOverExceptions() throws(QuireError) {
         slot += 1
@@ -139,7 +141,8 @@
 
     // MARK: The entry
 
-    // What is inlined elsewhere has the numbers of `ChunkColumns.Flag`, `Feature` and `PlaceFlag` as they are.
+    // What is inlined elsewhere has the numbers of `ChunkColumns.Flag`, `Feature` and `PlaceFlag` as they
+    // are.
 
     @inlinable @inline(__always)
     var word: UInt64 { ChunkColumns.word(columns.words + 8 &* slot) }

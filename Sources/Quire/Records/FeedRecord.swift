@@ -1,5 +1,5 @@
-/// The record of a feed. It begins with numbers of fixed width, the totals first, which are read alone most often
-/// and changed in place. Its name, its outer edges and what few feeds have follow.
+/// The record of a feed. It begins with numbers of fixed width, the totals first, which are read alone most
+/// often and changed in place. Its name, its outer edges and what few feeds have follow.
 struct FeedRecord: Record {
     var name: String
     var options: FeedOptions

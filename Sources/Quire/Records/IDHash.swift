@@ -1,5 +1,5 @@
-/// A fast 64-bit hash of an id: four lanes of multiply and rotate over little-endian 8-byte words, described in
-/// Docs/on-disk.md. The seed is a secret of the cache where a server could choose ids that collide.
+/// A fast 64-bit hash of an id: four lanes of multiply and rotate over little-endian 8-byte words, described
+/// in Docs/on-disk.md. The seed is a secret of the cache where a server could choose ids that collide.
 enum IDHash {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F

@@ -37,7 +37,8 @@ struct Counters: Record {
     var bodyRecords: UInt64 = 0
     /// The number of distinct posts.
     var posts: UInt64 = 0
-    /// The number of entries in all feeds, including detached entries, which is the number of posts in the id index.
+    /// The number of entries in all feeds, including detached entries, which is the number of posts in the id
+    /// index.
     var entries: UInt64 = 0
     var bodyBytes: UInt64 = 0
     /// The number of posts with fields.

@@ -159,8 +159,8 @@ struct Table: Sendable, Hashable {
     /// True if the table belongs to a feed.
     var isOfFeed: Bool { prefixCount >= 6 }
 
-    /// Returns the table of a whole key, and its feed; nil if there is no such table. Those that stand behind another
-    /// come first.
+    /// Returns the table of a whole key, and its feed; nil if there is no such table. Those that stand behind
+    /// another come first.
     static func owner(of key: UnsafeRawBufferPointer) -> (table: Table, feed: UInt32?)? {
         var feed: UInt32?
         if key.count >= 5, key[0] == Kind.feeds.rawValue {

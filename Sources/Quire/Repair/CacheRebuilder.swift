@@ -40,7 +40,8 @@ struct CacheRebuilder {
         try startLog()
     }
 
-    /// Of the cache itself. What is made is no replica: what a log has said of the old file is not true of it.
+    /// Of the cache itself. What is made is no replica: what a log has said of the old file is not true of
+    /// it.
     private func copyAttributes() throws {
         guard let remains = recoveredFile.feeds[0] else { return }
         try cache.write { session in

@@ -62,7 +62,8 @@ struct RebuildBatch {
         bytes += body
     }
 
-    /// Adds a lost entry. In a feed of ids its place stays. A detached entry is in no sequence and leaves no hole.
+    /// Adds a lost entry. In a feed of ids its place stays. A detached entry is in no sequence and leaves no
+    /// hole.
     mutating func addLost(_ id: PostID, _ entry: Entry) {
         if isIDs {
             var placeholder = entry

@@ -156,8 +156,8 @@ struct RecoveredFeed {
         return result
     }
 
-    /// The posts that lost commits removed or moved, and those below which they inserted. Nil among the latter
-    /// means the head.
+    /// The posts that lost commits removed or moved, and those below which they inserted. Nil among the
+    /// latter means the head.
     var lostRows: (removed: Set<PostID>, insertedBelow: Set<PostID?>) {
         var (removed, below): (Set<PostID>, Set<PostID?>) = ([], [])
         for change in lostChanges {

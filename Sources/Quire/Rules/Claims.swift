@@ -64,8 +64,8 @@ extension Draft {
     // MARK: Recorded pages (R25)
 
     /// Puts an unverified join instead of a gap between two pages of consecutive numbers, and keeps a gap
-    /// from opening between two neighbours whose join is proven. If only its keys put a page of new posts between
-    /// such neighbours, one of the keys is wrong, and the gaps stay.
+    /// from opening between two neighbours whose join is proven. If only its keys put a page of new posts
+    /// between such neighbours, one of the keys is wrong, and the gaps stay.
     mutating func claim() throws(Interruption) {
         rows = state.mergeGaps(rows)
         guard let first = accepted.first, let last = accepted.last else { return }
@@ -116,7 +116,8 @@ extension Draft {
         if !updateFarGap(first, last) { for entry in accepted { insideRun.insert(entry) } }
     }
 
-    /// Updates `farGap`, because that gap may just have gone. Returns true if the page still borders on a gap.
+    /// Updates `farGap`, because that gap may just have gone. Returns true if the page still borders on a
+    /// gap.
     @discardableResult
     mutating func updateFarGap(_ first: Int, _ last: Int) -> Bool {
         let start = max(0, rows.firstIndex(of: .entry(first))! - 1)

@@ -211,9 +211,9 @@ extension FeedState {
     }
 
     /// Returns the end of the page before, else the edge that names this page, else (R24) the edge at which
-    /// the nearest earlier page of the crawl ends, else the start of the crawl: the gap, or the tail.
-    /// Returns nil in an empty feed. At the edge of an earlier page and at the tail, pages are missing above one
-    /// that has a number.
+    /// the nearest earlier page of the crawl ends, else the start of the crawl: the gap, or the tail. Returns
+    /// nil in an empty feed. At the edge of an earlier page and at the tail, pages are missing above one that
+    /// has a number.
     private func border(
         from gap: Int?, own: Link, isNumbered: Bool, end: PostID?, earlier: PostID?
     ) throws(Interruption) -> (entry: Int, link: Link, isBeyondMissing: Bool)? {

@@ -4,8 +4,8 @@
 /// A token from an answer, with which to ask later for the changes since then.
 struct DeltaToken: Hashable {
     var text: String
-    /// If the top was told at this clock or later, then not before the server made the token: what came on top since
-    /// is in the changes.
+    /// If the top was told at this clock or later, then not before the server made the token: what came on
+    /// top since is in the changes.
     var asOf: UInt64
 }
 
@@ -54,9 +54,9 @@ extension Draft {
         }
     }
 
-    /// R29. Keeps a token for later. One of an answer that told the top is of the same moment, and replaces each one that
-    /// does not cover the top. Any other one is as late as the answer, and does not replace one that covers the top.
-    /// A message may have been sent before the token was made.
+    /// R29. Keeps a token for later. One of an answer that told the top is of the same moment, and replaces
+    /// each one that does not cover the top. Any other one is as late as the answer, and does not replace one
+    /// that covers the top. A message may have been sent before the token was made.
     mutating func keepToken(_ now: UInt64, coveredTop: Bool) {
         if ticket.operation == .push && !coveredTop { state.deltaToken?.asOf = now }
         guard let text = answer.since else { return }

@@ -59,9 +59,9 @@ enum Row: Hashable {
 /// A run of chunks that was not loaded. It covers part of one segment, or several whole segments with the
 /// gaps between them. In the latter case it is between two gaps.
 struct UnloadedSpan: Hashable {
-    /// The number of the server's entries in it, without detached entries. If a segment has several runs, the first has
-    /// the count of all, unless separate counts were requested. If a run covers several segments, only the
-    /// lowest counts.
+    /// The number of the server's entries in it, without detached entries. If a segment has several runs, the
+    /// first has the count of all, unless separate counts were requested. If a run covers several segments,
+    /// only the lowest counts.
     var count: Int
     /// The number of these without a sort key.
     var unkeyed: Int
@@ -97,7 +97,8 @@ enum Need: Error, Hashable {
     case gaps(Int)
 }
 
-/// One feed. It is never copied by accident: a rule changes a state in place, and only ``copy()`` makes another.
+/// One feed. It is never copied by accident: a rule changes a state in place, and only ``copy()`` makes
+/// another.
 struct FeedState: ~Copyable {
     var options: FeedOptions
     /// The sticky posts of the options, by their names (R28).

@@ -194,8 +194,8 @@ extension Draft {
         if operation == .push { for entry in accepted { state.entries[entry].pushed = now } }
     }
 
-    /// The entries whose bodies the answer brings. One that it shows may leave: it stayed where it was, and the
-    /// answer ends above it.
+    /// The entries whose bodies the answer brings. One that it shows may leave: it stayed where it was, and
+    /// the answer ends above it.
     var placements: [Placement] {
         var placements: [Placement] = []
         placements.reserveCapacity(accepted.count)

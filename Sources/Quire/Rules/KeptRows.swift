@@ -40,7 +40,8 @@ extension Draft {
         return result.all
     }
 
-    /// The page may be below a border with a smaller key than a kept entry has, if it was cached out of order (R25.5).
+    /// The page may be below a border with a smaller key than a kept entry has, if it was cached out of order
+    /// (R25.5).
     private func floors(of rows: [Row], _ page: [Int], _ kept: [Int]) throws(Interruption) -> KeyFloors {
         let first = rows.firstIndex(of: .entry(page[0]))!
         let highest = kept.reduce(.min) { max($0, key($1) ?? .min) }
@@ -57,8 +58,8 @@ extension Draft {
     }
 }
 
-/// Rows, and the kept entries that were put between them. Those directly above a row are a group, the lowest first:
-/// most are put on top of one. The group above no row is at the end.
+/// Rows, and the kept entries that were put between them. Those directly above a row are a group, the lowest
+/// first: most are put on top of one. The group above no row is at the end.
 private struct KeptRows {
     private let rows: [Row]
     private var groups: [Int: [Int]] = [:]
@@ -126,8 +127,8 @@ private struct KeptRows {
     }
 }
 
-/// Finds the first row that belongs below a key, beginning at a row above which none has a smaller key than a kept
-/// entry. An equal key stays above the page's last entry only.
+/// Finds the first row that belongs below a key, beginning at a row above which none has a smaller key than a
+/// kept entry. An equal key stays above the page's last entry only.
 private struct KeyFloors {
     private let start: Int
     /// For each row from `start` on the smallest key up to there.
@@ -136,8 +137,8 @@ private struct KeyFloors {
     private var unloaded: Int?
     private let last: Int
     private var lastKey: Int64?
-    /// Kept entries that were put where no row had a smaller key. Later ones have smaller keys; of these only those
-    /// further down matter.
+    /// Kept entries that were put where no row had a smaller key. Later ones have smaller keys; of these only
+    /// those further down matter.
     private var lows: [(slot: Int, key: Int64)] = []
 
     init(_ rows: [Row], from start: Int, last: Int, _ key: (Int) -> Int64?) {

@@ -29,7 +29,8 @@ extension FeedState {
     }
 
     /// R15. Evicts posts and opens a gap with the links of the bordering pages. At the head this opens the
-    /// head, at the tail it moves the tail up. Pinned entries and detached entries stay. Returns how many left.
+    /// head, at the tail it moves the tail up. Pinned entries and detached entries stay. Returns how many
+    /// left.
     @discardableResult
     mutating func evict(_ ids: [PostID]) throws(Interruption) -> Int {
         try evict(entries: ids.compactMap { cached($0) })

@@ -1,5 +1,5 @@
-/// Values by numbers, in ascending order: pages, chunks. The newest mostly has the highest number, so it comes
-/// last.
+/// Values by numbers, in ascending order: pages, chunks. The newest mostly has the highest number, so it
+/// comes last.
 struct NumberTable<Value>: Sequence {
     typealias Element = (number: UInt64, value: Value)
 

@@ -114,8 +114,8 @@ extension Draft {
         return seen
     }
 
-    /// Ends the upward search that this refresh completes: what it shows is a landmark. Another search goes on where it
-    /// was if known entries tell how far everything has moved; else it begins anew.
+    /// Ends the upward search that this refresh completes: what it shows is a landmark. Another search goes
+    /// on where it was if known entries tell how far everything has moved; else it begins anew.
     mutating func restSearches() throws(Interruption) {
         guard let last = accepted.last else { return }
         var isTopmost = true

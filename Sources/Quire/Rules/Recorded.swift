@@ -56,8 +56,8 @@ extension Draft {
     /// Each is a place of its own to load; a window is cheaper than many.
     private static let strayLimit = 4
 
-    /// R25.5. Returns true if only what is new in the page is placed. `staying` are the others then. What of the new
-    /// belongs above the border are `strays`; the rest goes below it.
+    /// R25.5. Returns true if only what is new in the page is placed. `staying` are the others then. What of
+    /// the new belongs above the border are `strays`; the rest goes below it.
     private mutating func goesBelow(_ border: Int?, _ page: [Int], _ places: EntryMap) throws(Interruption)
         -> Bool
     {
@@ -97,8 +97,8 @@ extension Draft {
         return lacks
     }
 
-    /// R25.5. Places what neither stays nor strays below the border, where the numbers, or the page itself, say that
-    /// it belongs.
+    /// R25.5. Places what neither stays nor strays below the border, where the numbers, or the page itself,
+    /// say that it belongs.
     private mutating func placeBelow(_ border: Int?, _ page: [Int]) throws(Interruption) {
         let (stays, isStray) = (EntrySet(staying), EntrySet(strays))
         let rest = page.filter { !stays.contains($0) && !isStray.contains($0) }
@@ -122,8 +122,8 @@ extension Draft {
         accepted = page.filter { !stays.contains($0) }
     }
 
-    /// R25.5. Places a post of a page at its key's place, which is above other posts of the page. The page speaks for
-    /// the keys between its posts, so there is a gap only above its first one.
+    /// R25.5. Places a post of a page at its key's place, which is above other posts of the page. The page
+    /// speaks for the keys between its posts, so there is a gap only above its first one.
     private mutating func placeAlone(_ entry: Int, isFirst: Bool) throws(Interruption) {
         try splice([entry], upper: .unknown, lower: nil)
         try keepProvenRun()

@@ -2,7 +2,8 @@
 // (detached entries), and the unverified joins (R25), which move along.
 
 extension FeedState {
-    /// Replaces the rows by these, normalised. Detached entries do not separate gaps, so they are put back last.
+    /// Replaces the rows by these, normalised. Detached entries do not separate gaps, so they are put back
+    /// last.
     mutating func setRows(_ new: [Row]) throws(Interruption) {
         let detached = hasDetached ? new.filter { isDetached($0) } : []
         var result = mergeGaps(detached.isEmpty ? new : new.filter { !isDetached($0) })
@@ -55,7 +56,8 @@ extension FeedState {
         return result
     }
 
-    /// R13. Returns the rows with detached entries, each below the nearest surviving entry above it, else on top.
+    /// R13. Returns the rows with detached entries, each below the nearest surviving entry above it, else on
+    /// top.
     func withDetached(_ rows: [Row], old: [Row]) -> [Row] {
         hasDetached ? reattach(rows, old: old, moving: old.filter { isDetached($0) }) : rows
     }
@@ -115,8 +117,8 @@ extension FeedState {
         }
     }
 
-    /// R25. Returns where the claims of unverified joins are after some entries left. When its lower entry leaves, a
-    /// claim passes to the next entry below. A gap ends it.
+    /// R25. Returns where the claims of unverified joins are after some entries left. When its lower entry
+    /// leaves, a claim passes to the next entry below. A gap ends it.
     func passedClaims(
         from old: [Row], to new: [Row], gone: Set<Int> = []
     ) throws(Interruption) -> [Int: Claim] {
@@ -153,8 +155,8 @@ extension FeedState {
         return claims
     }
 
-    /// R25. Returns true if the upper side of an unverified join left, and nothing stands above the lower one: then posts
-    /// may have come between that the feed does not hold.
+    /// R25. Returns true if the upper side of an unverified join left, and nothing stands above the lower
+    /// one: then posts may have come between that the feed does not hold.
     func isTopDoubted(_ rows: [Row], _ passed: [Int: Claim]) -> Bool {
         !passed.isEmpty && rows.first { !isDetached($0) }?.entry.map { passed[$0] != nil } ?? false
     }

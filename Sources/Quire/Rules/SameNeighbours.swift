@@ -1,7 +1,7 @@
 extension FeedState {
-    /// Throws if the neighbours of an unloaded span have changed. Its ends may depend on them: a detached entry
-    /// belongs to the entry above it, an unverified join to the entry below. That end must then be loaded and
-    /// the rule run again.
+    /// Throws if the neighbours of an unloaded span have changed. Its ends may depend on them: a detached
+    /// entry belongs to the entry above it, an unverified join to the entry below. That end must then be
+    /// loaded and the rule run again.
     func requireSameNeighbours(since old: borrowing FeedState) throws(Interruption) {
         if unloaded.isEmpty { return }
         var last = 0
@@ -22,8 +22,8 @@ extension FeedState {
         try requireCountsOfSplitSegments(since: old)
     }
 
-    /// Throws if detached entries that were not loaded follow a post that moved past another span: their chunks must
-    /// be written anew.
+    /// Throws if detached entries that were not loaded follow a post that moved past another span: their
+    /// chunks must be written anew.
     private func requireOrderOfSpans() throws(Interruption) {
         var above: Int?
         for row in rows {
@@ -35,8 +35,8 @@ extension FeedState {
         }
     }
 
-    /// Returns the name of the next row of the server's sequence in one direction, the same in both states; nil
-    /// for nothing and for an unloaded span.
+    /// Returns the name of the next row of the server's sequence in one direction, the same in both states;
+    /// nil for nothing and for an unloaded span.
     private func neighbour(of at: Int, step: Int) -> Row? {
         var at = at + step
         while rows.indices.contains(at) {
@@ -50,8 +50,8 @@ extension FeedState {
         return nil
     }
 
-    /// Returns true if an answer showed one of the entries that were detached, directly above a row. Those below it
-    /// then follow it.
+    /// Returns true if an answer showed one of the entries that were detached, directly above a row. Those
+    /// below it then follow it.
     private func isAnyPlaced(above at: Int, in old: borrowing FeedState) -> Bool {
         var at = at - 1
         while at >= 0, old.isDetached(old.rows[at]) {
@@ -71,7 +71,8 @@ extension FeedState {
         }
     }
 
-    /// Returns, for each unloaded span, the first one of its segment; nil for those without a count of the segment.
+    /// Returns, for each unloaded span, the first one of its segment; nil for those without a count of the
+    /// segment.
     private func segmentsOfRuns() -> [Int?] {
         var segments = [Int?](repeating: nil, count: unloaded.count)
         var first: Int?

@@ -1,5 +1,5 @@
-/// Removes the chunks of a feed that left without having been loaded, with the pages that were only there, and
-/// with everything that refers to their posts.
+/// Removes the chunks of a feed that left without having been loaded, with the pages that were only there,
+/// and with everything that refers to their posts.
 struct ChunkRemoval {
     private let feed: UInt32
     private let collection: UInt32
@@ -86,8 +86,8 @@ struct ChunkRemoval {
         }
     }
 
-    /// Removes the records, except those of pages for which `isLoaded` is true: the writer of the feed changes
-    /// them.
+    /// Removes the records, except those of pages for which `isLoaded` is true: the writer of the feed
+    /// changes them.
     mutating func apply(to session: WriteSession, isLoaded: (UInt64) -> Bool) throws {
         if removed.isEmpty { return }
         let transaction = session.transaction

@@ -1,5 +1,5 @@
-// The totals of collections. An operation changes posts of one collection only, so what it adds to the counters
-// is that collection's. The one without a name has the rest of the counters, and no record.
+// The totals of collections. An operation changes posts of one collection only, so what it adds to the
+// counters is that collection's. The one without a name has the rest of the counters, and no record.
 
 /// What a session has changed in the totals of collections.
 struct TotalsChange {

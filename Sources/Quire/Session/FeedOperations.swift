@@ -141,8 +141,8 @@ extension WriteSession {
         }
     }
 
-    /// R24, R25. Takes in the next page of a crawl. Without a number, it follows the previous page. The crawl is not
-    /// copied: it may remember a thousand pages.
+    /// R24, R25. Takes in the next page of a crawl. Without a number, it follows the previous page. The crawl
+    /// is not copied: it may remember a thousand pages.
     func ingest(
         _ answer: Answer, page number: Int?, of crawl: Crawl, in feed: UInt32
     ) throws -> (outcome: Outcome, step: Crawl.Step) {

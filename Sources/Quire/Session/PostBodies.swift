@@ -158,8 +158,8 @@ extension WriteSession {
         }
     }
 
-    /// Makes the entries of a post at these locations show the body and version of `new`. `known` is the patch for
-    /// the only one, if it was read already and nothing was written since.
+    /// Makes the entries of a post at these locations show the body and version of `new`. `known` is the
+    /// patch for the only one, if it was read already and nothing was written since.
     func repoint(
         _ id: PostID, to new: Entry, at places: [(feed: UInt32, position: UInt64)], _ known: ChunkPatch? = nil
     ) throws {

@@ -72,7 +72,8 @@ extension Transaction {
 }
 
 extension FeedState {
-    /// Evicts the span at the tail. Returns false if the rule needs more, or if it changes more than the tail.
+    /// Evicts the span at the tail. Returns false if the rule needs more, or if it changes more than the
+    /// tail.
     fileprivate mutating func evictTail() -> Bool {
         let (entry, before) = (entries[0], pages)
         do throws(Interruption) {

@@ -1,7 +1,7 @@
 /// One write: collects counters, changes, bodies and index entries until the commit.
 ///
-/// It belongs to one thread, and no method calls back while it uses a property: so the program need not check that
-/// accesses to the same property do not overlap, which took a fiftieth of a page's commit.
+/// It belongs to one thread, and no method calls back while it uses a property: so the program need not check
+/// that accesses to the same property do not overlap, which took a fiftieth of a page's commit.
 final class WriteSession {
     let transaction: Transaction
     let tuning: Tuning
@@ -125,8 +125,8 @@ final class WriteSession {
 
     // MARK: Bodies
 
-    /// Stores `count` bodies in ranges of these bytes, of `payload` bytes in all. `add` adds them, and stores nothing
-    /// else.
+    /// Stores `count` bodies in ranges of these bytes, of `payload` bytes in all. `add` adds them, and stores
+    /// nothing else.
     func store(
         _ payload: Int, of bytes: [UInt8], count: Int, _ add: (inout OpenBodies) -> Void
     ) throws {
@@ -249,8 +249,8 @@ final class WriteSession {
     }
 
     /// Runs a rule on the part of a feed that `focus` loads, loads more when the rule asks for it, and writes
-    /// its changes. `focus` must name every post that the rule may add to the feed. A rule that stopped is run again, so
-    /// what it leaves for the caller counts from its last run.
+    /// its changes. `focus` must name every post that the rule may add to the feed. A rule that stopped is
+    /// run again, so what it leaves for the caller counts from its last run.
     func change(
         _ feed: UInt32, focus: (FeedLoader) throws -> Void,
         _ rule: (inout FeedState) throws(Interruption) -> Effect

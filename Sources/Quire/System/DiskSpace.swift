@@ -20,7 +20,8 @@ enum DiskSpace {
 
     /// Throws unless enough space is left to store bodies: 4 MiB, or 1 % of a small disk. Pruning and
     /// deleting need a little room before they free any. Returns how many bytes may be stored before the file
-    /// system must be asked again: little enough that other programs, too, can hardly fill the disk meanwhile.
+    /// system must be asked again: little enough that other programs, too, can hardly fill the disk
+    /// meanwhile.
     static func requireHeadroom(_ path: String) throws(QuireError) -> Int {
         guard let free = free(of: path) else { return 0 }
         let needed = min(4 << 20, free.total / 100)

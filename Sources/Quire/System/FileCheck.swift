@@ -94,8 +94,8 @@ enum FileCheck {
         }
     }
 
-    /// True if the file system of the file can be written by no process: not only this mount of it is read-only.
-    /// False if that is not known.
+    /// True if the file system of the file can be written by no process: not only this mount of it is
+    /// read-only. False if that is not known.
     static func isOnReadOnlyFileSystem(_ file: FileKey) -> Bool {
         #if os(Linux)
             guard let mounts = fopen("/proc/self/mountinfo", "re") else { return false }
@@ -106,8 +106,8 @@ enum FileCheck {
             var (line, size) = (nil as UnsafeMutablePointer<CChar>?, 0)
             defer { free(line) }
             while getline(&line, &size, mounts) > 0 {
-                // Number, parent, device, root, place, options of the mount, "-", type, source, options of the
-                // file system.
+                // Number, parent, device, root, place, options of the mount, "-", type, source, options of
+                // the file system.
                 let words = String(cString: line!).split { $0 == " " || $0 == "\n" }
                 guard words.count > 5, words[2] == "\(major):\(minor)", let options = words.last else {
                     continue

@@ -8,8 +8,8 @@ import Synchronization
     import Darwin
 #endif
 
-/// The number of this process, without the system call that `getpid()` makes on Linux: every snapshot and every
-/// write asks whether this is a forked child.
+/// The number of this process, without the system call that `getpid()` makes on Linux: every snapshot and
+/// every write asks whether this is a forked child.
 enum ProcessNumber {
     static var current: pid_t {
         guard let remembered else { return getpid() }

@@ -1,8 +1,8 @@
 /// Brings one view of a feed to the state of its chunks, in a write session.
 ///
-/// A view is derived chunk by chunk: for each chunk it has the posts that it shows. So a change of the feed, whatever
-/// it was, concerns the chunks that were written. A process without the function of the view cannot say what it shows
-/// of them: it takes their posts out and notes the chunks as pending.
+/// A view is derived chunk by chunk: for each chunk it has the posts that it shows. So a change of the feed,
+/// whatever it was, concerns the chunks that were written. A process without the function of the view cannot
+/// say what it shows of them: it takes their posts out and notes the chunks as pending.
 struct ViewKeeper {
     private let session: WriteSession
     private let feed: UInt32

@@ -1,6 +1,6 @@
 extension ViewMatches {
-    /// Asks the function of a view about each post of a chunk. `body` lends the bytes of a body. Writes nothing: the
-    /// chunk is lent.
+    /// Asks the function of a view about each post of a chunk. `body` lends the bytes of a body. Writes
+    /// nothing: the chunk is lent.
     init(
         askingAbout value: UnsafeRawBufferPointer, of feed: UInt32, _ order: StoredViewOrder,
         _ function: @escaping StoredViewFunction,

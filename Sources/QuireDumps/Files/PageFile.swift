@@ -7,8 +7,8 @@ public struct PageFile: Sendable, Hashable {
     /// The number of the page, if the file name contains it: `17.json`, `page-17.json`, `page_17.json`,
     /// `page17.json`, `p17.json`, `17.json.gz`, and after other words `posts-17.json`, `posts_17.json`.
     public let number: Int?
-    /// What stands before the number, if that is neither nothing nor "page": `posts_`. Numbers after different words
-    /// do not count the same pages.
+    /// What stands before the number, if that is neither nothing nor "page": `posts_`. Numbers after
+    /// different words do not count the same pages.
     public let series: String
 
     /// Creates a value for the file at a path, without opening it.

@@ -33,8 +33,8 @@ struct DocumentOpening {
         }
     }
 
-    /// Recognises the API without taking anything from the window. Returns nil if the document needs no profile,
-    /// or nothing is in it.
+    /// Recognises the API without taking anything from the window. Returns nil if the document needs no
+    /// profile, or nothing is in it.
     func recognise(_ window: ByteWindow, _ wishes: Recognition.Wishes) throws(DumpError) -> Recognition? {
         switch try form(window) {
         case .response(let bytes, let envelope):
@@ -127,8 +127,8 @@ struct DocumentOpening {
         }
     }
 
-    /// Returns true if there is a JSON value on each line, or at least on the second one, and no value goes on from
-    /// one line to the next.
+    /// Returns true if there is a JSON value on each line, or at least on the second one, and no value goes
+    /// on from one line to the next.
     private func hasLines(_ window: ByteWindow, _ start: Int) -> Bool {
         guard let newline = newline(window, from: start), let second = firstToken(window, from: newline)
         else {
@@ -140,7 +140,8 @@ struct DocumentOpening {
         {
             return true
         }
-        // The first line may be odd. It is more than the bracket of a value that goes on, and the next one is whole.
+        // The first line may be odd. It is more than the bracket of a value that goes on, and the next one is
+        // whole.
         guard window.token(from: start + 1).map({ $0 < newline }) ?? false,
             [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(window.bytes[second])
         else { return false }

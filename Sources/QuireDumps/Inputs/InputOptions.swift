@@ -38,7 +38,8 @@ public struct InputOptions: Sendable {
 
     /// The profile for reading responses.
     public var profile: Profile
-    /// What is known before the profile is found from the first response. Nil if ``profile`` is used as it is.
+    /// What is known before the profile is found from the first response. Nil if ``profile`` is used as it
+    /// is.
     public var wishes: Recognition.Wishes?
     /// The format of a document.
     public var format = Format.auto

@@ -1,5 +1,5 @@
-/// The documents after the one from which the profile was found. They decide where that one fits no profile as it
-/// is: a single account has lists, too, but it is no page.
+/// The documents after the one from which the profile was found. They decide where that one fits no profile
+/// as it is: a single account has lists, too, but it is no page.
 struct LaterDocuments {
     let options: InputOptions
     let wishes: Recognition.Wishes
@@ -7,8 +7,8 @@ struct LaterDocuments {
     /// The number of documents that are looked at.
     private static let limit = 8
 
-    /// Returns what most documents are found to be: those that begin with this one. `skipped` are the entries of the
-    /// first input that were read before it. Of as many, the likeliest, then the first one.
+    /// Returns what most documents are found to be: those that begin with this one. `skipped` are the entries
+    /// of the first input that were read before it. Of as many, the likeliest, then the first one.
     func recognition(besides found: Recognition, in inputs: ArraySlice<Input>, skipped: Int) -> Recognition {
         if found.likelihood == .max { return found }
         var all = [found]

@@ -20,8 +20,8 @@ final class ResponseReader: DocumentReader {
     /// The values of the document, once it turned out to have several.
     private var list: ListReader?
 
-    /// Creates a reader; `sidecar` is the file beside which the headers may be stored. With options, the document
-    /// may also have several values, one after the other.
+    /// Creates a reader; `sidecar` is the file beside which the headers may be stored. With options, the
+    /// document may also have several values, one after the other.
     init(
         _ window: ByteWindow, _ parser: PageParser, _ jsonFeed: JSONFeed, options: InputOptions? = nil,
         sidecar: PageFile? = nil, place: String

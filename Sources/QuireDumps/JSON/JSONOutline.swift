@@ -8,13 +8,13 @@
 
 /// What a JSON document consists of: its objects, the first elements of its arrays, and where they are.
 ///
-/// Made in one pass that looks at each byte once and copies none. It checks only what it needs to find its way;
-/// ``PageParser`` checks the rest.
+/// Made in one pass that looks at each byte once and copies none. It checks only what it needs to find its
+/// way; ``PageParser`` checks the rest.
 struct JSONOutline {
     enum Kind: UInt8 { case null, flag, integer, fraction, string, array, object }
 
-    /// A value. The members of an object and the elements of an array are a chain of nodes. All numbers have 32
-    /// bits, because there are many nodes.
+    /// A value. The members of an object and the elements of an array are a chain of nodes. All numbers have
+    /// 32 bits, because there are many nodes.
     struct Node {
         let kind: Kind
         private let keyStart: UInt32
@@ -67,8 +67,8 @@ struct JSONOutline {
     private static let memberLimit = 128
     private static let depthLimit = 12
 
-    /// Creates the outline of the value at the start of these bytes. Returns nil if it is not closed, or has 2 GiB
-    /// or more.
+    /// Creates the outline of the value at the start of these bytes. Returns nil if it is not closed, or has
+    /// 2 GiB or more.
     init?(_ bytes: ArraySlice<UInt8>) {
         guard bytes.count <= Int32.max else { return nil }
         self.bytes = bytes
@@ -101,8 +101,8 @@ struct JSONOutline {
         return at
     }
 
-    /// Returns a bit for the first byte of each key of an object, by which a key that is not there is mostly known;
-    /// for an array all bits, since its elements are found by their numbers.
+    /// Returns a bit for the first byte of each key of an object, by which a key that is not there is mostly
+    /// known; for an array all bits, since its elements are found by their numbers.
     func keyBits(of node: Int) -> UInt64 {
         switch nodes[node].kind {
         case .array: .max
@@ -158,9 +158,9 @@ struct JSONOutline {
 
     func key(_ node: Int) -> String { String(decoding: slice(nodes[node].key), as: UTF8.self) }
 
-    /// Calls `read` with the value at a path in each element of a list that has no node, from the one after `last`
-    /// on, until it returns false; with nil for an element without a string or word there. Passes over null. Ends
-    /// where the list does.
+    /// Calls `read` with the value at a path in each element of a list that has no node, from the one after
+    /// `last` on, until it returns false; with nil for an element without a string or word there. Passes over
+    /// null. Ends where the list does.
     func eachUnread(
         of list: Int, below last: Int, _ path: [String],
         _ read: ((kind: Kind, range: Range<Int>)?) -> Bool

@@ -36,8 +36,8 @@ struct JSONWalk {
         }
     }
 
-    /// Skips bytes that are neither a quote nor a backslash; some of them may be left, if a step would end behind
-    /// the document.
+    /// Skips bytes that are neither a quote nor a backslash; some of them may be left, if a step would end
+    /// behind the document.
     @inline(__always)
     private mutating func skipPlain() {
         while at &+ 8 <= count {

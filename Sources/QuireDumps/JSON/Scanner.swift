@@ -89,7 +89,8 @@ final class Scanner {
     private func slot(_ path: FieldPath, _ watch: (UnsafePointer<CChar>?, Int) -> Int32) -> Slot {
         let keys = path.keys.flatMap { Array($0.utf8CString) }
         let number = keys.withUnsafeBufferPointer { watch($0.baseAddress, path.keys.count) }
-        // A profile has fewer paths than the number of watched keys that one object may have (`ProfileFields`).
+        // A profile has fewer paths than the number of watched keys that one object may have
+        // (`ProfileFields`).
         guard number >= 0 else { fatalError("no memory, or too many paths in one object") }
         return Slot(number: number)
     }

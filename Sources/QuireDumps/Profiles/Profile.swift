@@ -47,7 +47,8 @@ public struct Profile: Sendable {
 
     /// A value that responses of this API have; with lines, each line.
     var mark: Mark?
-    /// Texts of which nearly every response has one. Without one, a response is not taken for one of this API.
+    /// Texts of which nearly every response has one. Without one, a response is not taken for one of this
+    /// API.
     var signs: [String]
     var items: FieldPath
     /// Which response without the array of items is an empty page.

@@ -5,8 +5,8 @@
 #endif
 
 /// The JSON body of a request that is a POST, as GraphQL wants it. A string in it that is a place, such as
-/// `"{token}"` or `"{limit}"`, stands for that value. A member whose place has no value is left out, so the first
-/// page is requested without a token.
+/// `"{token}"` or `"{limit}"`, stands for that value. A member whose place has no value is left out, so the
+/// first page is requested without a token.
 public struct RequestBody: Sendable, Hashable {
     /// The names that places can have.
     static let known: Set = [

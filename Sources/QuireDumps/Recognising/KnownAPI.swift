@@ -8,7 +8,8 @@ final class KnownAPI: Sendable {
     /// What is at the place of the items.
     let listKind: JSONOutline.Kind
     let id: [String]
-    /// The bits of the first keys of these paths, as ``JSONOutline/keyBits(of:)`` counts them; all if there is none.
+    /// The bits of the first keys of these paths, as ``JSONOutline/keyBits(of:)`` counts them; all if there
+    /// is none.
     let itemsBit: UInt64
     let idBit: UInt64
     let key: [String]?

@@ -2,9 +2,9 @@ import Quire
 
 /// Decides by what the list of a response is ordered.
 ///
-/// A class that promises more than the list keeps costs posts. So a field has to descend on the whole page, and a
-/// list whose times do not descend is `ranked`: nothing is promised about it. A list that is sorted by times is
-/// `bump` and not `stable`, also if they do not change: two posts may have the same time.
+/// A class that promises more than the list keeps costs posts. So a field has to descend on the whole page,
+/// and a list whose times do not descend is `ranked`: nothing is promised about it. A list that is sorted by
+/// times is `bump` and not `stable`, also if they do not change: two posts may have the same time.
 struct OrderDecision {
     /// What was decided, and why.
     struct Verdict {

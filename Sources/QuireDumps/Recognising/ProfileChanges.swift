@@ -61,8 +61,8 @@ enum ProfileChange: Sendable {
 }
 
 extension Profile {
-    /// Returns the profile with these changes; nil if its fields would contradict each other. Its JSON is written
-    /// when somebody asks for it, as that takes longer than most recognitions.
+    /// Returns the profile with these changes; nil if its fields would contradict each other. Its JSON is
+    /// written when somebody asks for it, as that takes longer than most recognitions.
     func changed(by changes: [ProfileChange]) -> Profile? {
         if changes.isEmpty { return self }
         var profile = self

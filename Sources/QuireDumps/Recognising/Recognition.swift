@@ -41,7 +41,8 @@ public struct Recognition: Sendable {
     /// What the response does not say, and which option settles it; nil if nothing is open.
     public let advice: String?
 
-    /// How likely its list is what the document is about; `.max` if a profile that comes with Quire fits as it is.
+    /// How likely its list is what the document is about; `.max` if a profile that comes with Quire fits as
+    /// it is.
     let likelihood: Int
 
     /// The recognition in one line.
@@ -55,11 +56,12 @@ public struct Recognition: Sendable {
 }
 
 extension Recognition {
-    /// Recognises a response. `envelope` was received with the body; a recorded exchange has its own. `name` is
-    /// used in messages. The time does not depend on the number of profiles, but on the size of the response.
+    /// Recognises a response. `envelope` was received with the body; a recorded exchange has its own. `name`
+    /// is used in messages. The time does not depend on the number of profiles, but on the size of the
+    /// response.
     ///
-    /// Throws `.data` with what is missing and which option would help: the bytes are not JSON, it is an error
-    /// document, no list is in it, or several.
+    /// Throws `.data` with what is missing and which option would help: the bytes are not JSON, it is an
+    /// error document, no list is in it, or several.
     public init(
         of bytes: [UInt8], envelope: Envelope? = nil, name: String, wishes: Wishes = Wishes()
     ) throws(DumpError) {
@@ -96,7 +98,8 @@ extension Recognition {
         throw DumpError(.data, "not JSON, and not XML: it begins with \"\(words)\"")
     }
 
-    /// Recognises a list of documents, one after the other in a file: responses, or items without their response.
+    /// Recognises a list of documents, one after the other in a file: responses, or items without their
+    /// response.
     ///
     /// Odd ones among them are passed over, and the first one where it alone is odd. Throws as
     /// ``init(of:envelope:name:wishes:)`` does.
@@ -155,8 +158,8 @@ extension Recognition {
         }
     }
 
-    /// Recognises the elements of an array that are responses, or items of an API whose ids have a name of their
-    /// own. Returns nil if they are neither.
+    /// Recognises the elements of an array that are responses, or items of an API whose ids have a name of
+    /// their own. Returns nil if they are neither.
     private static func ofElements(_ outline: JSONOutline, _ wishes: Wishes) throws(DumpError) -> Recognition?
     {
         let items = Array(outline.children(of: 0))

@@ -1,8 +1,8 @@
 import Foundation
 import Quire
 
-/// Finds the profile of a response: one that comes with Quire, one of these with another list or id, or a plain
-/// one made for an API that Quire does not know.
+/// Finds the profile of a response: one that comes with Quire, one of these with another list or id, or a
+/// plain one made for an API that Quire does not know.
 final class Recognizer {
     private let wishes: Recognition.Wishes
     private let envelope: Envelope?
@@ -167,8 +167,8 @@ final class Recognizer {
         return outline.find(path.keys, from: node).map { outline.nodes[$0].kind != .null } ?? false
     }
 
-    /// Returns how much of the profile's frame is there; nil if too little. Its signs are there, if it has any, and
-    /// `frame` of the paths of its frame.
+    /// Returns how much of the profile's frame is there; nil if too little. Its signs are there, if it has
+    /// any, and `frame` of the paths of its frame.
     private func score(_ api: KnownAPI, _ frame: Int, _ place: ListPlace, _ id: FieldPath) -> Int? {
         if let post = api.post {
             guard id.text.hasPrefix(post.text + "."),

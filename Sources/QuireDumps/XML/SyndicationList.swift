@@ -3,8 +3,8 @@ import Quire
 /// Reads the items of RSS 0.9 to 2.0 and the entries of Atom. The id of a post is its guid, its `rdf:about`
 /// or its Atom id, else its link. Its key is the publication date, if all posts of a page have one.
 ///
-/// A link that is relative starts at the `xml:base` in force, else at the link of the RSS channel, if that stands
-/// before the item, else at the address of the document.
+/// A link that is relative starts at the `xml:base` in force, else at the link of the RSS channel, if that
+/// stands before the item, else at the address of the document.
 final class SyndicationList: XMLList {
     let kind = InputPage.Kind.syndication
     private let options: InputOptions

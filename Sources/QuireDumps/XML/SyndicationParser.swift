@@ -1,7 +1,7 @@
 import Quire
 
-/// Parses RSS and Atom as responses: their items, and where the list goes on (RFC 5005). Only one thread may use
-/// a parser, for one document.
+/// Parses RSS and Atom as responses: their items, and where the list goes on (RFC 5005). Only one thread may
+/// use a parser, for one document.
 public final class SyndicationParser {
     private let list: SyndicationList
     private let document: UnsafeBufferPointer<UInt8>
@@ -18,15 +18,16 @@ public final class SyndicationParser {
     private static let atom = "http://www.w3.org/2005/Atom link"
     private static let history = "http://purl.org/syndication/history/1.0"
 
-    /// Returns what an RSS or Atom document holds; `name` is used in messages. An item with neither an id nor a
-    /// link is a row that is not a post.
+    /// Returns what an RSS or Atom document holds; `name` is used in messages. An item with neither an id nor
+    /// a link is a row that is not a post.
     ///
-    /// The answer goes on at the link `next` of a paged feed or `prev-archive` of an archived feed. It ends if
-    /// the feed says that it is complete, or that it is the last of its pages or archives. Else nothing is known
-    /// about what follows, because most feeds only show their newest items. A relative address starts at the
-    /// `xml:base` in force, else at the request's.
+    /// The answer goes on at the link `next` of a paged feed or `prev-archive` of an archived feed. It ends
+    /// if the feed says that it is complete, or that it is the last of its pages or archives. Else nothing is
+    /// known about what follows, because most feeds only show their newest items. A relative address starts
+    /// at the `xml:base` in force, else at the request's.
     ///
-    /// Throws ``DumpError`` with `.limit` if the document is too large, and with `.data` if it is not RSS or Atom.
+    /// Throws ``DumpError`` with `.limit` if the document is too large, and with `.data` if it is not RSS or
+    /// Atom.
     public static func read(
         _ bytes: [UInt8], envelope: Envelope? = nil, limit: Int = PageParser.defaultLimit, name: String
     ) throws(DumpError) -> Response {

@@ -19,8 +19,8 @@ final class XMLParser {
         fileprivate let list: UnsafeMutablePointer<UnsafePointer<CChar>?>?
         /// The number of names and values in the tag. Those after them are defaults of a document type.
         fileprivate let count: Int
-        /// The address in `xml:base` that is in force for the element; nil if there is none. It is complete if it
-        /// can be made so.
+        /// The address in `xml:base` that is in force for the element; nil if there is none. It is complete
+        /// if it can be made so.
         let base: String?
 
         subscript(_ name: StaticString) -> String? {
@@ -191,8 +191,8 @@ final class XMLParser {
     }
 }
 
-/// Returns an address as it is meant in a document with this base. One that is complete stays as it was written,
-/// and so does one for which there is no base.
+/// Returns an address as it is meant in a document with this base. One that is complete stays as it was
+/// written, and so does one for which there is no base.
 func resolved(_ address: String, against base: String?) -> String {
     guard let base, let url = URL(string: address), url.scheme == nil,
         let start = URL(string: base), start.scheme != nil

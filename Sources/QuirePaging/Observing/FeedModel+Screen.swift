@@ -3,8 +3,8 @@ import Quire
 // The screen: where it opens, what it shows, and whether that is still true.
 
 extension FeedModel {
-    /// Shows the rows at another place: ``anchor`` is the row to scroll to. Asks the server for the page around a post
-    /// that the feed does not hold; a failure is the state at ``Quire/Place/around(_:)``.
+    /// Shows the rows at another place: ``anchor`` is the row to scroll to. Asks the server for the page
+    /// around a post that the feed does not hold; a failure is the state at ``Quire/Place/around(_:)``.
     /// - Returns: False if the place was not found; then nothing has changed.
     @discardableResult
     public func open(at start: FeedWindow.Start) async -> Bool {
@@ -23,8 +23,9 @@ extension FeedModel {
 
     // MARK: What is visible
 
-    /// Call this when a row comes into view, in a task that ends when the row leaves it: `.task { … }`. Fetches what is
-    /// missing near it, as ``loadMore(near:)`` does, and tells the pager what is visible until the task is cancelled.
+    /// Call this when a row comes into view, in a task that ends when the row leaves it: `.task { … }`.
+    /// Fetches what is missing near it, as ``loadMore(near:)`` does, and tells the pager what is visible
+    /// until the task is cancelled.
     public func appear(_ row: Row.ID) async {
         visible[row, default: 0] += 1
         tellVisible()
@@ -70,10 +71,10 @@ extension FeedModel {
 
     // MARK: Freshness
 
-    /// Asks again for what is on the screen, if it is older than ``PagerOptions/lifetime``: one page, that of the
-    /// topmost visible post, and not the list above it. What left the server's list there leaves, what is new there
-    /// comes, and the engine says where it cannot know (R18). A failure is the state at ``Quire/Place/head`` for the
-    /// first page, else at ``Quire/Place/around(_:)``.
+    /// Asks again for what is on the screen, if it is older than ``PagerOptions/lifetime``: one page, that of
+    /// the topmost visible post, and not the list above it. What left the server's list there leaves, what is
+    /// new there comes, and the engine says where it cannot know (R18). A failure is the state at
+    /// ``Quire/Place/head`` for the first page, else at ``Quire/Place/around(_:)``.
     public func refreshVisible(_ need: Pager.RefreshNeed = .ifStale) async {
         do {
             try update()

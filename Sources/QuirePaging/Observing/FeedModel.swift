@@ -13,10 +13,10 @@ import Quire
 ///     .task { await model.refresh(.ifStale) }
 ///     .task { try? await model.follow() }
 ///
-/// It opens anywhere: at the head, where the reader stopped (``ReadingState/start()``), at a post, a date, a rank.
-/// The rows are cached ones around the reader's position. They are updated by differences: a row that stays has the
-/// same ``Row/id`` and neighbours, so nothing jumps. An error is not thrown, but becomes the state of the place where
-/// it happened, until ``retry(_:)`` or a successful refresh.
+/// It opens anywhere: at the head, where the reader stopped (``ReadingState/start()``), at a post, a date, a
+/// rank. The rows are cached ones around the reader's position. They are updated by differences: a row that
+/// stays has the same ``Row/id`` and neighbours, so nothing jumps. An error is not thrown, but becomes the
+/// state of the place where it happened, until ``retry(_:)`` or a successful refresh.
 ///
 /// The model belongs to the main actor and never blocks it: the pager makes requests and commits. Several
 /// models may share a pager.
@@ -52,7 +52,8 @@ import Quire
     ///   - formats: See ``Quire/Feed/posts(as:formats:)``.
     ///   - start: The row to open at: ``anchor``.
     ///   - reach: How many rows above and below a row in view are fetched before they come into view.
-    ///   - holds: How many rows are held at most; those farthest from the reader leave ``rows``, not the cache.
+    ///   - holds: How many rows are held at most; those farthest from the reader leave ``rows``, not the
+    ///     cache.
     /// - Throws: ``Quire/QuireError``, `.notFound` if the feed does not hold the post to open at;
     ///   see ``open(at:)``.
     public init(

@@ -86,8 +86,8 @@ public struct FeedExtent: Sendable, Hashable {
     public internal(set) var total: Int?
     /// How many of these are not cached.
     public internal(set) var missing: Int?
-    /// Where all of the missing posts are, if there is only one such place: show placeholders for them there. Nil if
-    /// there are several: it is not known how many are at each.
+    /// Where all of the missing posts are, if there is only one such place: show placeholders for them there.
+    /// Nil if there are several: it is not known how many are at each.
     public internal(set) var missingAt: Place?
 
     init() {}

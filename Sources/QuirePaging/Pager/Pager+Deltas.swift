@@ -6,9 +6,9 @@ extension Pager {
     /// The maximum number of parts, because a server might name further parts for ever.
     private static let partLimit = 64
 
-    /// Requests the changes since the token that was kept of the answers (``Quire/Answer/since``, R29). New and
-    /// changed posts are taken in, deleted ones leave, all others stay. Without a token it refreshes, which
-    /// may bring one. Concurrent calls share a request, and wait for a refresh that is under way.
+    /// Requests the changes since the token that was kept of the answers (``Quire/Answer/since``, R29). New
+    /// and changed posts are taken in, deleted ones leave, all others stay. Without a token it refreshes,
+    /// which may bring one. Concurrent calls share a request, and wait for a refresh that is under way.
     ///
     /// `ignored` posts of the outcome are new and have no known place here. Refresh if you need them.
     @discardableResult

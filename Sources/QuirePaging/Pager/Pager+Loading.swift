@@ -1,8 +1,8 @@
 import Quire
 
 extension Pager {
-    /// How often the engine may replan at one place before that counts as leading nowhere: so often, and twice
-    /// for each row of the feed. No fixed number is enough for all searches; quire.h says why.
+    /// How often the engine may replan at one place before that counts as leading nowhere: so often, and
+    /// twice for each row of the feed. No fixed number is enough for all searches; quire.h says why.
     private static let rounds = 40
 
     /// Plans, requests and ingests, and repeats that while the engine says so.
@@ -34,7 +34,8 @@ extension Pager {
                 try Task.checkCancellation()
                 result = try await take(response, to: request, issuedBy: issuer)
             } catch {
-                // If that fails too, the next equal request shares the ticket. The caller hears of the first failure.
+                // If that fails too, the next equal request shares the ticket. The caller hears of the first
+                // failure.
                 _ = try? await writer.write(.cancel(request.plan.ticket))
                 interceptors.forEach { $0.observe(request, .failure(error)) }
                 throw error

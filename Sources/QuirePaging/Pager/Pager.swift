@@ -17,8 +17,8 @@ import Quire
 /// waits for it. Every method throws ``Quire/QuireError``, ``PagerError``, `CancellationError`, and what the
 /// source or an interceptor throws; the pager can be used again after each of them.
 public actor Pager {
-    /// Its rows are read with ``Quire/Cache/withSnapshot(_:)``, whatever the pager does meanwhile. Ask for it each
-    /// time: a replica that is built anew is another cache.
+    /// Its rows are read with ``Quire/Cache/withSnapshot(_:)``, whatever the pager does meanwhile. Ask for it
+    /// each time: a replica that is built anew is another cache.
     public nonisolated var feed: Feed { writer.feed }
     /// What it writes through.
     nonisolated let writer: any FeedWriting

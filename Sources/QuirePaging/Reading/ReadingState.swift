@@ -7,8 +7,8 @@ extension FeedWriting {
     public var reading: ReadingState { ReadingState(writer: self) }
 }
 
-/// The reading state of a feed, see ``FeedWriting/reading``. A value; every method throws ``Quire/QuireError``
-/// and what ``FeedWriting/write(_:)`` throws, and may be called from any thread.
+/// The reading state of a feed, see ``FeedWriting/reading``. A value; every method throws
+/// ``Quire/QuireError`` and what ``FeedWriting/write(_:)`` throws, and may be called from any thread.
 public struct ReadingState: Sendable {
     let writer: any FeedWriting
 
@@ -103,8 +103,8 @@ public struct ReadingState: Sendable {
         try await change { $0.position = Stored.Position(candidates: candidates, offset: offset) }
     }
 
-    /// Returns the window around what was on the screen, and its offset; nil if nothing is stored or nothing of
-    /// it is left. If the post has left, the anchor is its nearest neighbour, and the offset 0.
+    /// Returns the window around what was on the screen, and its offset; nil if nothing is stored or nothing
+    /// of it is left. If the post has left, the anchor is its nearest neighbour, and the offset 0.
     public func position(above: Int, below: Int) throws -> (window: FeedWindow, offset: Double)? {
         try feed.cache.withSnapshot { snapshot in
             guard let position = try stored(snapshot).position else { return nil }
@@ -115,7 +115,8 @@ public struct ReadingState: Sendable {
         }
     }
 
-    /// Where a screen opens that shows what was on it: the post, else its nearest neighbour; nil if nothing is stored.
+    /// Where a screen opens that shows what was on it: the post, else its nearest neighbour; nil if nothing
+    /// is stored.
     public func start() throws -> FeedWindow.Start? {
         let position = try feed.cache.withSnapshot { try stored($0).position }
         return position.map { .nearest($0.candidates.compactMap { PostID(bytes: $0) }) }

@@ -1,13 +1,14 @@
 import Foundation
 import Quire
 
-/// The first page that the server confirmed: when, and what it said of it. It is an attribute of the feed that is
-/// written in the commit of its answer (``Quire/PageNote``), so it always matches the posts. It survives a restart,
-/// and processes share it.
+/// The first page that the server confirmed: when, and what it said of it. It is an attribute of the feed
+/// that is written in the commit of its answer (``Quire/PageNote``), so it always matches the posts. It
+/// survives a restart, and processes share it.
 struct FirstPage: Equatable {
     /// What is known before the answer is judged.
     struct Answered: Codable, Equatable {
-        /// When the server confirmed the page, and for how long. Nil: not known, since the clock was set back.
+        /// When the server confirmed the page, and for how long. Nil: not known, since the clock was set
+        /// back.
         var confirmed: ServerState.Span?
         var validators: Validators?
         /// How many posts were requested; nil if the page is always the whole list.
@@ -20,8 +21,8 @@ struct FirstPage: Equatable {
 
     static let attribute = "first-page"
 
-    /// Decodes an attribute. Ignores what this version cannot read: it is only advice, and the next answer writes
-    /// it again.
+    /// Decodes an attribute. Ignores what this version cannot read: it is only advice, and the next answer
+    /// writes it again.
     init?(_ bytes: [UInt8]?) {
         guard let bytes, bytes.count > 9,
             let answered = try? JSONDecoder().decode(Answered.self, from: Data(bytes.dropLast(9)))

@@ -1,8 +1,9 @@
 import Foundation
 import Quire
 
-/// What the pager remembers about a feed's server: when the next request is allowed, and how long its list is. It is
-/// an attribute of the feed, so it survives a restart, and processes share it. ``FirstPage`` is another one.
+/// What the pager remembers about a feed's server: when the next request is allowed, and how long its list
+/// is. It is an attribute of the feed, so it survives a restart, and processes share it. ``FirstPage`` is
+/// another one.
 struct ServerState: Codable, Equatable {
     /// A time span, in milliseconds of a clock that may jump.
     struct Span: Codable, Equatable {

@@ -1,18 +1,18 @@
 import Quire
 
-/// A feed that takes writes as operations: a ``Quire/Feed``, or the feed of a cache that is written through a log.
-/// What a pager and a reading state write through, so that they run on either.
+/// A feed that takes writes as operations: a ``Quire/Feed``, or the feed of a cache that is written through a
+/// log. What a pager and a reading state write through, so that they run on either.
 public protocol FeedWriting: Sendable {
     /// The feed, for reading. What ``write(_:)`` has done can be read there once it has returned.
     var feed: Feed { get }
 
     /// Carries out operations in one commit and in this order, and returns the reply to each.
-    /// - Throws: What the operations throw (``Quire/Batch/apply(_:issuer:)``), none of which has taken effect then;
-    ///   and what keeps them from being carried out.
+    /// - Throws: What the operations throw (``Quire/Batch/apply(_:issuer:)``), none of which has taken effect
+    ///   then; and what keeps them from being carried out.
     nonisolated(nonsending) func write(_ operations: [CacheOperation]) async throws -> [CacheReply]
 
-    /// Waits for the answer to a planned request that another program makes. Nil if none does, or if it does not come:
-    /// then the page is asked for here.
+    /// Waits for the answer to a planned request that another program makes. Nil if none does, or if it does
+    /// not come: then the page is asked for here.
     /// - Parameters:
     ///   - ticket: That of the plan.
     ///   - issuer: That of the reply to the plan.
@@ -53,8 +53,8 @@ extension FeedWriting {
             .badArgument, "feed \(feed.name): \(replies.count) replies to \(operations.count) operations")
     }
 
-    /// Changes an attribute by what it is: reads it, and writes it if no other writer came first, else begins again.
-    /// Nothing is written if `body` returns the value it was given.
+    /// Changes an attribute by what it is: reads it, and writes it if no other writer came first, else begins
+    /// again. Nothing is written if `body` returns the value it was given.
     nonisolated(nonsending) func change(
         _ name: String, _ body: ([UInt8]?) throws -> [UInt8]?
     ) async throws {

@@ -13,7 +13,8 @@ private let target: FuzzTarget = {
     return target
 }()
 
-/// In place of the standard library's: caches have a random secret, and the same seed shall try the same files.
+/// In place of the standard library's: caches have a random secret, and the same seed shall try the same
+/// files.
 @_cdecl("swift_stdlib_random")
 public func notRandom(_ bytes: UnsafeMutableRawPointer, _ count: Int) {
     for i in 0..<count {

@@ -2,9 +2,9 @@ import Glibc
 
 @_spi(Unstable) @testable import Quire
 
-/// Operations of a log that is not trusted. Each has two bytes for its length before it, and comes without the
-/// versions at its beginning and the checksum at its end, which are added. Those of one input are one batch that is
-/// undone, or, if its first byte is 1 modulo 16, commits of their own in a fresh cache.
+/// Operations of a log that is not trusted. Each has two bytes for its length before it, and comes without
+/// the versions at its beginning and the checksum at its end, which are added. Those of one input are one
+/// batch that is undone, or, if its first byte is 1 modulo 16, commits of their own in a fresh cache.
 enum OperationFuzzing {
     private static let mostOperations = 16
     private static let versions = CacheOperation.feed(1, .reset).encoded.prefix(3)

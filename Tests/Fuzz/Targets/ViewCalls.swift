@@ -1,7 +1,7 @@
 import CQuire
 
-/// Two views of a feed of a ``CallFuzzing`` program. A check asks their callbacks again, so each commit of such a program
-/// must have kept them.
+/// Two views of a feed of a ``CallFuzzing`` program. A check asks their callbacks again, so each commit of
+/// such a program must have kept them.
 enum ViewCalls {
     private static let names = ["in feed", "by keys"]
 

@@ -1,7 +1,7 @@
 @testable import Quire
 
-/// Carries out operations by the API's own methods, each in a commit of its own: what ``Batch/apply(_:issuer:)``
-/// is compared with.
+/// Carries out operations by the API's own methods, each in a commit of its own: what
+/// ``Batch/apply(_:issuer:)`` is compared with.
 final class APIWriter {
     let cache: Cache
     /// Values of feeds are kept when their feed is dropped: as a program may do.

@@ -4,8 +4,8 @@ import Testing
 
 @_spi(Unstable) @testable import Quire
 
-/// Feeds of simulated servers in one cache with a budget. The servers' lists grow at the top only, so the truth is
-/// simple: two posts without a gap between them are neighbours on the server.
+/// Feeds of simulated servers in one cache with a budget. The servers' lists grow at the top only, so the
+/// truth is simple: two posts without a gap between them are neighbours on the server.
 final class BudgetWorld {
     let temporary: TemporaryCache
     var budget: CacheBudget
@@ -189,8 +189,9 @@ final class BudgetWorld {
         return nil
     }
 
-    /// What says that a limit is exceeded although something could have left: all but what is protected, what just
-    /// came, and what a request of this commit continues from. Counts what is there, not what the engine counted.
+    /// What says that a limit is exceeded although something could have left: all but what is protected, what
+    /// just came, and what a request of this commit continues from. Counts what is there, not what the engine
+    /// counted.
     func excess(came: Set<PostID>, inUse: String?) throws -> String? {
         var (all, free): ([String: CollectionTotals], [String: Int]) = ([:], [:])
         var collections: [String: String] = [:]

@@ -6,8 +6,8 @@ import QuireSimulator
 /// operations as long as the feeds are the same.
 struct OperationChaos {
     let storage: TemporaryCache
-    /// True if there are operations of all kinds: feeds come and go, some operations are refused. Else there are
-    /// two feeds, and those that are frequent.
+    /// True if there are operations of all kinds: feeds come and go, some operations are refused. Else there
+    /// are two feeds, and those that are frequent.
     private let isWide: Bool
     private var feeds: [(name: String, number: UInt32, options: FeedOptions)] = []
     private var random: SplitMix64

@@ -38,7 +38,8 @@ enum OperationResult: Hashable, CustomStringConvertible {
     }
 }
 
-/// Operations in their order, encoded, and what a cache that is written by the API's own methods answers to them.
+/// Operations in their order, encoded, and what a cache that is written by the API's own methods answers to
+/// them.
 final class OperationLog: OperationTarget {
     typealias LogEntry = (bytes: [UInt8], issuer: UInt64)
 
@@ -62,8 +63,8 @@ final class OperationLog: OperationTarget {
         }
     }
 
-    /// Applies all to another cache, `most` or fewer in one commit, and returns what it answers. What is refused
-    /// undoes its commit, which is made again without it.
+    /// Applies all to another cache, `most` or fewer in one commit, and returns what it answers. What is
+    /// refused undoes its commit, which is made again without it.
     static func replay(
         _ entries: [LogEntry], into cache: Cache, most: Int, seed: UInt64
     ) throws -> [OperationResult] {

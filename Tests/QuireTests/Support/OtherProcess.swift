@@ -3,8 +3,8 @@ import QuireSimulator
 
 @_spi(Unstable) @testable import Quire
 
-/// What another process does with a cache of a ``BudgetWorld``: it has no budget, knows no function of a view, and
-/// nothing of what is on a screen.
+/// What another process does with a cache of a ``BudgetWorld``: it has no budget, knows no function of a
+/// view, and nothing of what is on a screen.
 struct OtherProcess: Codable {
     let path: String
     let feed: String

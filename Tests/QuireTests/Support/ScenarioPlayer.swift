@@ -2,8 +2,8 @@ import QuireSimulator
 
 @_spi(Unstable) @testable import Quire
 
-/// Makes the steps of a scenario operations. ``ScenarioRunner`` makes the feeds as the scenario has them at its
-/// start.
+/// Makes the steps of a scenario operations. ``ScenarioRunner`` makes the feeds as the scenario has them at
+/// its start.
 final class ScenarioPlayer {
     let storage: TemporaryCache
     private let firstFeed: String

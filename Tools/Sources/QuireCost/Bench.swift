@@ -12,7 +12,8 @@ final class Bench {
     /// Uses a map that fits on any machine. A larger one might first fail and be tried again.
     static let options = CacheOptions(durability: .relaxed, mapSize: 1 << 28)
 
-    /// Fills the cache in the folder, or uses one that an earlier run has filled and leaves it closed if `isStart`.
+    /// Fills the cache in the folder, or uses one that an earlier run has filled and leaves it closed if
+    /// `isStart`.
     init(folder: String, isStart: Bool) throws {
         path = folder + "/cost.quire"
         if isStart { return }

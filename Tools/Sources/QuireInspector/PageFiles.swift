@@ -1,7 +1,7 @@
 import Foundation
 
-/// The page: plain HTML, CSS and JavaScript, in the folder `Page`. The report holds all of it in one file; the
-/// server hands out each file.
+/// The page: plain HTML, CSS and JavaScript, in the folder `Page`. The report holds all of it in one file;
+/// the server hands out each file.
 enum Page {
     /// In the order in which the browser runs them.
     static let scripts: [(name: String, text: [UInt8])] = [
@@ -13,7 +13,8 @@ enum Page {
     static let style: [UInt8] = PackageResources.style_css
     private static let frame = String(decoding: PackageResources.page_html, as: UTF8.self)
 
-    /// The file that a report is. Only scripts and styles with its nonce run, which no data of a cache can know.
+    /// The file that a report is. Only scripts and styles with its nonce run, which no data of a cache can
+    /// know.
     static func report(data: [UInt8], nonce: String) -> [UInt8] {
         let policy =
             "default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'nonce-\(nonce)'; "
@@ -41,8 +42,8 @@ enum Page {
             (parts[0] + "<link rel=\"stylesheet\" href=\"style.css\">\n" + parts[1] + tags + parts[2]).utf8)
     }
 
-    /// JSON that can lie in an HTML file: no tag and no comment can begin or end in it. The escaped characters
-    /// occur only inside its strings.
+    /// JSON that can lie in an HTML file: no tag and no comment can begin or end in it. The escaped
+    /// characters occur only inside its strings.
     static func json(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes]

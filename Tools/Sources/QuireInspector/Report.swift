@@ -21,8 +21,8 @@ public struct Report {
     private static let feedLimit = 500
 
     /// Returns the bytes of the HTML file.
-    /// - Throws: ``Quire/QuireError`` if the cache cannot be read at all. A feed that cannot be read is a feed
-    ///   with an error.
+    /// - Throws: ``Quire/QuireError`` if the cache cannot be read at all. A feed that cannot be read is a
+    ///   feed with an error.
     public func html(of cache: Cache, feeds: [Feed]) throws -> [UInt8] {
         let check = try cache.check(.quick, limit: 20) { _ in true }
         let all = try cache.withSnapshot { snapshot in

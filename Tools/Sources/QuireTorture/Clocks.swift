@@ -3,8 +3,8 @@ import Foundation
 import Quire
 import QuireSimulator
 
-/// A clock that jumps by years between all operations, back and forth. No page may stay for ever because it came
-/// from the future, none may leave because the clock was set back, and nothing may overflow.
+/// A clock that jumps by years between all operations, back and forth. No page may stay for ever because it
+/// came from the future, none may leave because the clock was set back, and nothing may overflow.
 struct Clocks: TortureCommand {
     static let configuration = CommandConfiguration(abstract: "Let clocks jump by years.")
 

@@ -24,7 +24,8 @@ struct PullCostTests {
         #expect(try await requests(server.address + "/issues") { server.requests.count } == 10)
     }
 
-    /// Each page shows the post that it follows, so that every join is proven. That costs a third of the requests.
+    /// Each page shows the post that it follows, so that every join is proven. That costs a third of the
+    /// requests.
     @Test("a numbered list takes at most a half more, with every join proven", arguments: [30, 100])
     func numbered(size: Int) async throws {
         let server = try await ListServer.start(posts: 400, usual: size)

@@ -16,7 +16,8 @@ final class TestCache {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// Puts pages of a recorded crawl into a feed, without those that are missing. Ids count down from the top.
+    /// Puts pages of a recorded crawl into a feed, without those that are missing. Ids count down from the
+    /// top.
     func feed(
         _ name: String, pages: Int, of size: Int, missing: Set<Int> = [], body: (Int) -> [UInt8] = { _ in [] }
     ) throws -> Feed {

@@ -5,7 +5,8 @@ import Testing
 @testable import QuirePaging
 @testable import TestSupport
 
-/// Where a screen opens, how it scrolls in both directions, what it says of itself, and what it asks for again.
+/// Where a screen opens, how it scrolls in both directions, what it says of itself, and what it asks for
+/// again.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct FeedModelScreenTests {
     private typealias Model = FeedModel<[UInt8]>
 

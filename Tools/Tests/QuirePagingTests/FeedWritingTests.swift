@@ -6,8 +6,8 @@ import Testing
 @testable import QuirePaging
 @testable import TestSupport
 
-/// A pager and a reading state write through operations alone: encoded and replayed, they give a second cache that is
-/// equal.
+/// A pager and a reading state write through operations alone: encoded and replayed, they give a second cache
+/// that is equal.
 @Suite(.timeLimit(.minutes(10))) struct FeedWritingTests {
     @Test func everythingAPagerWritesCanBeReplayed() async throws {
         let fixture = try PagerFixture()

@@ -131,8 +131,8 @@ import Testing
         #expect(asked(notes).count == 1)
     }
 
-    /// Found by reading: the append asked for the page that it waited for, was refused at once because the last
-    /// answer had led nowhere, and tried again for ever on the pager's thread.
+    /// Found by reading: the append asked for the page that it waited for, was refused at once because the
+    /// last answer had led nowhere, and tried again for ever on the pager's thread.
     @Test func whoWaitsForAForcedRequestIsNotRefused() async throws {
         let (fixture, source) = (try PagerFixture(Self.ids), Switchboard())
         let pager = fixture.pager(source)

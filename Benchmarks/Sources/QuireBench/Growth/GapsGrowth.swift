@@ -41,7 +41,8 @@ struct GapsGrowth {
         return feed.answer(last - Self.page + 1...last, following: "refresh=\(refresh)")
     }
 
-    /// A page of one post below the border of one of four gaps, the highest or the lowest. The gaps stay open.
+    /// A page of one post below the border of one of four gaps, the highest or the lowest. The gaps stay
+    /// open.
     private func fill(_ depth: Int, isLow: Bool) throws -> GrowthCost {
         let (choice, rounds) = (min(4, depth / 2), Self.samples / 4)
         var meter = GrowthMeter()

@@ -12,8 +12,8 @@ struct GrowthMeter {
     /// How many units one call takes, where a call does many.
     private var units = 0
 
-    /// The bytes written are read only if there are any: that takes longer than a read of Quire, and empties the
-    /// processor's caches.
+    /// The bytes written are read only if there are any: that takes longer than a read of Quire, and empties
+    /// the processor's caches.
     init(isWriting: Bool = true) { self.isWriting = isWriting }
 
     /// Measures a call. `body` returns how many units it did; costs are those of a unit.

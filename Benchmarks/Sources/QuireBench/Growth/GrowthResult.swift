@@ -46,8 +46,8 @@ struct GrowthCost: Codable {
     /// Microseconds.
     var p50: Double
     var p99: Double
-    /// Means over the samples: calls of LMDB that read or write a record, allocations and their bytes, and bytes
-    /// handed to write calls.
+    /// Means over the samples: calls of LMDB that read or write a record, allocations and their bytes, and
+    /// bytes handed to write calls.
     var reads: Double
     var writes: Double
     var allocations: Double

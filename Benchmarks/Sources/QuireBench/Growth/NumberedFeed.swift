@@ -1,6 +1,7 @@
 import Quire
 
-/// A feed whose posts follow from their numbers: a larger number stands lower. Ids have no order, keys descend.
+/// A feed whose posts follow from their numbers: a larger number stands lower. Ids have no order, keys
+/// descend.
 struct NumberedFeed {
     static let pageSize = 30
     private static let body = 120
@@ -22,7 +23,8 @@ struct NumberedFeed {
 
     func key(_ number: Int) -> Int64 { -Int64(number) }
 
-    /// An answer with these posts, top first, at most a page of them and one more. `rise` is added to the keys.
+    /// An answer with these posts, top first, at most a page of them and one more. `rise` is added to the
+    /// keys.
     func answer(_ numbers: some Sequence<Int>, rise: Int64 = 0, following: String) -> Answer {
         var answer = Answer(bytes: Self.bytes, next: .token(following))
         for (i, number) in numbers.enumerated() {

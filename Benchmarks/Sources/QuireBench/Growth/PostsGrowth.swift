@@ -1,7 +1,7 @@
 import Quire
 
-/// How operations grow with the posts of the cache: one feed of stable order and one whose posts rise, each with
-/// half of the posts. Whatever is changed lies in the middle of a feed.
+/// How operations grow with the posts of the cache: one feed of stable order and one whose posts rise, each
+/// with half of the posts. Whatever is changed lies in the middle of a feed.
 struct PostsGrowth {
     private let cache: Cache
     private let stable: NumberedFeed
@@ -69,8 +69,8 @@ struct PostsGrowth {
 
     // MARK: Writing
 
-    /// Numbers in a part of a feed, evenly spread, one for each sample. Thirds of the middle half have no page in
-    /// common.
+    /// Numbers in a part of a feed, evenly spread, one for each sample. Thirds of the middle half have no
+    /// page in common.
     private func spread(_ count: Int, third: Int) -> [Int] {
         let (part, page) = (count / 6, NumberedFeed.pageSize)
         let (first, length) = (count / 4 + part * third + page, part - 2 * page)

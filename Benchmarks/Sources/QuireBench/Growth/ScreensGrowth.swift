@@ -1,7 +1,7 @@
 import Quire
 
-/// What screens read, and what it costs to keep it, as the posts of the cache grow: a feed with two views beside one
-/// without, eight feeds as one list, and a cache that is as large as its budget.
+/// What screens read, and what it costs to keep it, as the posts of the cache grow: a feed with two views
+/// beside one without, eight feeds as one list, and a cache that is as large as its budget.
 struct ScreensGrowth {
     private let folder: String
     private let size: Int

@@ -55,8 +55,8 @@ final class NATSConnection: Sendable {
             let inbox = try subscribe("\(prefix).*") { [weak self] in self?.answer($0) }
             state.withLock { $0.inbox = inbox }
         } catch {
-            // Servers that refuse the user or the certificate end a connection at any moment, also at this one. It
-            // is as one that they ended later: nothing can be sent.
+            // Servers that refuse the user or the certificate end a connection at any moment, also at this
+            // one. It is as one that they ended later: nothing can be sent.
             guard natsConnection_IsClosed(connection) else { throw error }
         }
     }
@@ -151,7 +151,8 @@ final class NATSConnection: Sendable {
         if sent != NATS_OK { resume(token, .failure(Self.error(subject, sent))) }
     }
 
-    /// Sends a message whose answers go to a subject that is listened to. It is lost if there is no connection.
+    /// Sends a message whose answers go to a subject that is listened to. It is lost if there is no
+    /// connection.
     func publish(_ subject: String, _ body: [UInt8] = [], answersTo reply: String? = nil) {
         queue.async {
             guard self.isConnected, let connection = self.open else { return }

@@ -127,7 +127,8 @@ extension ClusterShard {
         while true {
             var entries: [LogEntry]
             let last = fresh.last
-            // The log may have lost entries since the last read: each read begins with the newest that is applied.
+            // The log may have lost entries since the last read: each read begins with the newest that is
+            // applied.
             let overlaps = last.position.number > 0 && last.position != checkpoint?.position
             do throws(LogError) {
                 entries = try await log.entries(after: last.position.number - (overlaps ? 1 : 0), limit: 65)

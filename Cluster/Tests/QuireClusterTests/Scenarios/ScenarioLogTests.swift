@@ -6,8 +6,8 @@ import Testing
 @_spi(Unstable) @testable import Quire
 @testable import QuireCluster
 
-/// The scenarios of the specification, through a shared log into three replicas with different tuning: what they
-/// answer, and what they hold, is what a plain cache has.
+/// The scenarios of the specification, through a shared log into three replicas with different tuning: what
+/// they answer, and what they hold, is what a plain cache has.
 @Suite struct ScenarioLogTests {
     private static let narrow: Tuning = {
         var tuning = Tuning()

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// What is said about a cluster is said by `quire-node`, a program of its own: it links libnats, and this one does
-/// not.
+/// What is said about a cluster is said by `quire-node`, a program of its own: it links libnats, and this one
+/// does not.
 struct Node: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a node of a cluster: replicas that follow a shared log (quire-node).",

@@ -1,8 +1,8 @@
 import Quire
 import QuireSimulator
 
-/// More feeds of the demo's cache, for the report: a long list that a client has seen in parts, over two months, and
-/// a recorded search. Their gaps have different reasons.
+/// More feeds of the demo's cache, for the report: a long list that a client has seen in parts, over two
+/// months, and a recorded search. Their gaps have different reasons.
 struct DemoArchive {
     private static let pageSize = 25
     private static let day: Int64 = 86_400_000
@@ -41,8 +41,8 @@ struct DemoArchive {
         for id in server.ids.dropFirst(40).prefix(1) { _ = try feed.pin(id) }
     }
 
-    /// A third feed, from responses that were recorded without their links: pages 3 to 14, without page 9. Only
-    /// their numbers say which of them join.
+    /// A third feed, from responses that were recorded without their links: pages 3 to 14, without page 9.
+    /// Only their numbers say which of them join.
     func recordSearch(in cache: Cache) throws {
         let search = try cache.feed(
             named: "search", options: FeedOptions(order: .keyless, paging: .pages, collection: "search"))

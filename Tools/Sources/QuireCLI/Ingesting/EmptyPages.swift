@@ -1,7 +1,7 @@
 import Quire
 
-/// The pages without posts of a run. At its end they are what many servers send below the last page. Above another
-/// page, something is missing there.
+/// The pages without posts of a run. At its end they are what many servers send below the last page. Above
+/// another page, something is missing there.
 struct EmptyPages {
     private var places: [String] = []
     /// The first of them, if it is the page that the last one with posts leads to.
@@ -23,8 +23,8 @@ struct EmptyPages {
         return places
     }
 
-    /// Takes in what they say, at the end of the run. If the server said that nothing follows, and the page was asked
-    /// for by the link of the tail, the feed ends there (R11). A page number proves no end (R26).
+    /// Takes in what they say, at the end of the run. If the server said that nothing follows, and the page
+    /// was asked for by the link of the tail, the feed ends there (R11). A page number proves no end (R26).
     mutating func end(_ feed: Feed, _ batch: borrowing Batch, _ totals: inout IngestTotals) throws {
         defer { (places, first) = ([], nil) }
         totals.addEmpty(places.count)

@@ -3,7 +3,8 @@ import QuireDumps
 
 /// Reports and counts what could not be taken in, and ends the run if there are too many errors.
 ///
-/// On stderr the first errors of each kind have a line each, with their place. The others are counted by kind.
+/// On stderr the first errors of each kind have a line each, with their place. The others are counted by
+/// kind.
 final class ErrorReporter {
     private let limit: Int?
     private let path: String?
@@ -14,7 +15,8 @@ final class ErrorReporter {
     private var kinds: [String: (count: Int, hidden: Int)] = [:]
     private var hidden = 0
 
-    /// The errors of a kind that are shown, the kinds that are told apart, and the errors that are shown of all.
+    /// The errors of a kind that are shown, the kinds that are told apart, and the errors that are shown of
+    /// all.
     private static let (examples, kindLimit, shownLimit) = (3, 20, 30)
 
     private struct Line: Encodable {

@@ -47,8 +47,8 @@ struct Ingestion {
         var failures = 0
     }
 
-    /// Commits these pages and those of the queue in batches of limited size, until its end, an interruption, or
-    /// too many errors.
+    /// Commits these pages and those of the queue in batches of limited size, until its end, an interruption,
+    /// or too many errors.
     mutating func take(_ queue: PageQueue, after first: [InputPage], batchBytes: Int) throws {
         defer {
             progress.clear()

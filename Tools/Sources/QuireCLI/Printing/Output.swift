@@ -87,8 +87,8 @@ enum Messages {
             Line(count: count, message: message, type: "error"))
     }
 
-    /// With `--json`, says how the tool ends, if there was anything to say before: with the last error, or after
-    /// it.
+    /// With `--json`, says how the tool ends, if there was anything to say before: with the last error, or
+    /// after it.
     static func writeEnd(_ code: Int32) {
         guard isJSON, hasWritten.withLock({ $0 }) else { return }
         if var line = takeHeld() {

@@ -9,8 +9,8 @@ struct FirstAnswer {
     let words: String
     let kind: InputPage.Kind
 
-    /// Reads the response as the destination does, which takes over what is found where nothing was said. Throws
-    /// if the response cannot be read, or the list begins with its oldest post.
+    /// Reads the response as the destination does, which takes over what is found where nothing was said.
+    /// Throws if the response cannot be read, or the list begins with its oldest post.
     init(_ response: RawResponse, from address: PullAddress, to destination: Destination) throws {
         let (place, envelope) = (address.first, response.envelope(of: address.first))
         if let name = Self.directions.sorted().first(where: address.isUpwards), !destination.saysOrder {

@@ -174,8 +174,8 @@ struct PullAddress: Sendable {
         }
     }
 
-    /// Returns true if both are addresses of one list: they may differ in the size of a page, and in the parameters
-    /// with places, which are different for each page.
+    /// Returns true if both are addresses of one list: they may differ in the size of a page, and in the
+    /// parameters with places, which are different for each page.
     func isSameList(as other: PullAddress, for profile: Profile) -> Bool {
         let names = profile.requestParameters
         let free = Set([names.size, names.page].compactMap(\.self))

@@ -6,8 +6,8 @@ import QuirePaging
     import FoundationNetworking
 #endif
 
-/// What goes out with each request of a pull, and what must not come back in: secrets are sent, and are kept out
-/// of the cache and of every message.
+/// What goes out with each request of a pull, and what must not come back in: secrets are sent, and are kept
+/// out of the cache and of every message.
 struct PullDiscretion: Sendable {
     private let secrets: Secrets
     private let log: PullLog

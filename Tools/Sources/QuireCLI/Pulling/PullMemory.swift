@@ -1,7 +1,8 @@
 import Foundation
 import Quire
 
-/// What a pull remembers with the feed: whose list it is. Secrets are in it by the names of their places only.
+/// What a pull remembers with the feed: whose list it is. Secrets are in it by the names of their places
+/// only.
 struct PullMemory: Codable, Equatable {
     /// The address as it was given.
     let address: String

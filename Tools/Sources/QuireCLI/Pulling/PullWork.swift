@@ -126,7 +126,8 @@ struct PullWork: Sendable {
 
     // MARK: New feeds
 
-    /// Asks for the first page, and makes a feed for what it shows. A first request that fails leaves nothing.
+    /// Asks for the first page, and makes a feed for what it shows. A first request that fails leaves
+    /// nothing.
     private func begin(
         _ destination: Destination, _ address: PullAddress, _ meter: Meter, _ discretion: PullDiscretion,
         _ log: PullLog

@@ -3,8 +3,8 @@ import Quire
 import QuireHTTP
 import QuirePaging
 
-/// Asks for what a feed lacks, one request at a time: the head, the gaps from the top down, an open head, what
-/// is below the last post, and unverified joins. Everything it must know to go on is in the cache.
+/// Asks for what a feed lacks, one request at a time: the head, the gaps from the top down, an open head,
+/// what is below the last post, and unverified joins. Everything it must know to go on is in the cache.
 final class Puller {
     private let feed: Feed
     private let pager: Pager
@@ -134,7 +134,8 @@ final class Puller {
         return nil
     }
 
-    /// True if no answer said what follows the last post, so that only the first page could be asked for again.
+    /// True if no answer said what follows the last post, so that only the first page could be asked for
+    /// again.
     private func asksForHeadAgain() throws -> Bool {
         let feed = feed
         guard try feed.cache.withSnapshot({ try $0.info(of: feed).tail }) == .unknown else { return false }

@@ -2,8 +2,9 @@ import Quire
 import QuirePaging
 import Synchronization
 
-/// Notices a list whose pages all show the posts of the first one. The engine concludes that it has ended, but a
-/// server that does not know the parameter for the page answers so, too. It is remembered with the feed.
+/// Notices a list whose pages all show the posts of the first one. The engine concludes that it has ended,
+/// but a server that does not know the parameter for the page answers so, too. It is remembered with the
+/// feed.
 final class RepeatedPages: Sendable {
     private static let attribute = "quire.pull.repeats"
     /// True if an answer to a request for what is below the last post showed nothing but posts that are here.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Text in which `{env:NAME}` stands for a variable of the environment, and `{file:PATH}` for a file that only
-/// its owner may read. What it stands for is never written anywhere; the text itself may be.
+/// Text in which `{env:NAME}` stands for a variable of the environment, and `{file:PATH}` for a file that
+/// only its owner may read. What it stands for is never written anywhere; the text itself may be.
 struct SecretText: Sendable {
     private enum Part: Sendable {
         case plain(String)

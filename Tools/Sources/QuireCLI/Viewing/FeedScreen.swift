@@ -1,7 +1,8 @@
 import Quire
 
-/// What of a feed stands on the screen. Its items are the rows of the feed, after one for an open head, before
-/// one that says how the feed goes on. An item is found by its number, and nothing but what is shown is read.
+/// What of a feed stands on the screen. Its items are the rows of the feed, after one for an open head,
+/// before one that says how the feed goes on. An item is found by its number, and nothing but what is shown
+/// is read.
 struct FeedScreen {
     enum Style { case plain, heading, gap, join, note, status }
 
@@ -20,7 +21,8 @@ struct FeedScreen {
     }
 
     let feed: Feed
-    /// Widths of the columns for id, key, page and size. They grow with what was shown, so that columns do not jump.
+    /// Widths of the columns for id, key, page and size. They grow with what was shown, so that columns do
+    /// not jump.
     private var widths = [4, 3, 4, 5]
 
     init(_ feed: Feed) { self.feed = feed }

@@ -78,8 +78,8 @@ struct MapFigures: Encodable {
     let rows: Int
     let from: Int
     let to: Int
-    /// One array each: start, rows, smallest page, largest page (0: none), runs, when received, first and last
-    /// (0: not known), gaps.
+    /// One array each: start, rows, smallest page, largest page (0: none), runs, when received, first and
+    /// last (0: not known), gaps.
     let bars: [[Int64]]
     let gaps: [GapFigures]
     /// How many gaps there are in the part; the list may hold fewer.

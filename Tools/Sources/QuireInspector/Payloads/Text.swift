@@ -1,8 +1,8 @@
 import Foundation
 import Quire
 
-/// Bytes of a cache as text for a page: cut, and with U+FFFD in the place of what is not UTF-8. It is data; the
-/// page never takes it for markup.
+/// Bytes of a cache as text for a page: cut, and with U+FFFD in the place of what is not UTF-8. It is data;
+/// the page never takes it for markup.
 struct CutText: Encodable {
     let text: String
     /// The size of the whole in bytes.

@@ -1,5 +1,5 @@
-/// Who may ask. A page of another site can send requests to this port: it does not know the token, and a browser
-/// that it led here by a name of its own says so in `Host`.
+/// Who may ask. A page of another site can send requests to this port: it does not know the token, and a
+/// browser that it led here by a name of its own says so in `Host`.
 struct Gate: Sendable {
     let token: String
     let port: UInt16

@@ -36,8 +36,8 @@ struct QuestionList: Sendable {
     }
 }
 
-/// A list of questions behind a real server, in the manner of Stack Exchange. What it holds at the end is what a
-/// mirror must hold.
+/// A list of questions behind a real server, in the manner of Stack Exchange. What it holds at the end is
+/// what a mirror must hold.
 final class ListServer: Sendable {
     /// What a server does with a request, before it answers; nil: it shows the page that was asked for.
     typealias Play =

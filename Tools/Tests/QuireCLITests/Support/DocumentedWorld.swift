@@ -3,8 +3,8 @@ import Foundation
 import LoopbackServers
 import Testing
 
-/// The files that documents speak of: caches, pages, a dump, a server that only `curl` reaches, and those that
-/// `quire pull` asks.
+/// The files that documents speak of: caches, pages, a dump, a server that only `curl` reaches, and those
+/// that `quire pull` asks.
 final class DocumentedWorld {
     private let box: Sandbox
     private let servers: LoopbackServer
@@ -53,8 +53,8 @@ final class DocumentedWorld {
         return "copy-\(copies)"
     }
 
-    /// Runs a line of shell in a folder. What would run until Ctrl-C gets it at once. What would ask a server asks
-    /// one of this test, without pauses.
+    /// Runs a line of shell in a folder. What would run until Ctrl-C gets it at once. What would ask a server
+    /// asks one of this test, without pauses.
     func run(_ line: String, in folder: String) async throws -> Run {
         let pages = line.contains("--profile github") ? "pages-github" : "pages-so"
         var line = line

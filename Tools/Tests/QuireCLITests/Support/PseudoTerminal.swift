@@ -57,7 +57,8 @@ final class PseudoTerminal {
         _ = bytes.withUnsafeBytes { write(main, $0.baseAddress, $0.count) }
     }
 
-    /// True while what is typed is shown and comes line by line, as it is before and after a full-screen program.
+    /// True while what is typed is shown and comes line by line, as it is before and after a full-screen
+    /// program.
     var isCooked: Bool {
         var state = termios()
         return tcgetattr(side, &state) == 0 && state.c_lflag & tcflag_t(ICANON) != 0

@@ -6,8 +6,8 @@ import Testing
 
 @testable import TestSupport
 
-/// A feed that is written as that of a cluster's cache is: each write is encoded and, from its bytes, applied to
-/// the feed's cache and to a second one, which begins as a copy and must stay equal.
+/// A feed that is written as that of a cluster's cache is: each write is encoded and, from its bytes, applied
+/// to the feed's cache and to a second one, which begins as a copy and must stay equal.
 final class ReplayedFeed: FeedWriting {
     let feed: Feed
     private let folder: String
