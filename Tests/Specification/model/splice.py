@@ -119,9 +119,9 @@ class Splice:
         the one above; in a feed with keys its key decides; the search begins above the page, at the nearest row whose key none of them exceeds."""
         highest = max((self.key(id) for id in kept if self.key(id) is not None), default=0)
         top = next((r for r in rows[rows.index(first)::-1] if isinstance(r, str) and r != first
-                    and self.key(r) is not None and self.key(r) >= highest), rows[0]) if kept else None
+                    and self.key(r) is not None and self.key(r) >= highest), None) if kept else None
         for id in reversed(kept):
-            entries = [r for r in rows[rows.index(top):] if isinstance(r, str)]
+            entries = [r for r in rows[rows.index(top) if top else 0:] if isinstance(r, str)]
             if self.feed.order in ("stable", "bump") and self.key(id) is not None:
                 lower = next((r for r in entries if self.key(r) is not None and (self.key(r) < self.key(id)
                               or r == last and self.key(r) == self.key(id))), None)
