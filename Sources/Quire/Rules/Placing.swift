@@ -158,9 +158,24 @@ extension Draft {
         ignored += skipped.filter { !state.entries[$0].isCached }
         if rest.isEmpty { return try nothingBelow(at) }
         if state.options.order == .ranked { return try spliceRanked(rest, below: border) }
+        let isDisordered = try page.contains(border) ? false : isDisordered(rest, below: border)
         let lower = try bound(rest)
         doubtsUpperBorder = isDoubtful && !page.contains(border) && lower == nil
         try join(rest, below: border, lower: lower)
+        if isDisordered, let first = accepted.first { claim(between: border, and: first, why: .disorder) }
+    }
+
+    /// R8. Throws if the keys of the page are all above the border's: in a bump feed it may have risen unseen,
+    /// and the page lies below its new place. Returns true if the first one is.
+    private func isDisordered(_ page: [Int], below border: Int) throws(Interruption) -> Bool {
+        guard state.options.order == .bump, let limit = state.entries[border].key else { return false }
+        var lowest = Int64.max
+        for entry in page {
+            guard let key = key(entry) else { return false }
+            lowest = min(lowest, key)
+        }
+        if lowest > limit { throw .refused(.discontinuity) }
+        return key(page[0])! > limit
     }
 
     /// R8. Returns true if the answer shows that its border rose, and contains other known entries.
@@ -260,7 +275,7 @@ extension Draft {
         }
         if rest.isEmpty { return try nothingAbove(at, border) }
         headChanged = headChanged || at < 0
-        doubtsLowerBorder = isDoubtful && cut == nil
+        doubtsLowerBorder = (isDoubtful || state.options.order == .bump) && cut == nil
         try splice(rest, upper: .unknown, lower: border)
         if ticket.mayClaim && cut == nil && note == nil, let last = accepted.last {
             claim(between: last, and: border)
@@ -274,7 +289,7 @@ extension Draft {
         if link == .unknown { throw .refused(.empty) }
         if link == .end {
             if !isPositioned { throw .refused(.discontinuity) }
-            if let gap, isDoubtful, !shown.contains(border) {
+            if let gap, !ticket.isBounded || isDoubtful && !shown.contains(border) {
                 state.gaps[gap].up = state.newEdge(.unknown)
                 note = .replan  // fill this gap from above
             } else if gap != nil {

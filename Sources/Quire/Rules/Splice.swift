@@ -193,8 +193,11 @@ extension Draft {
         func wouldLoseNewer(
             _ range: Range<Int>, than border: Int, beyond end: Int, _ side: PageEnd
         ) throws(Interruption) -> Bool {
-            try entries(in: rows[range]).contains {
-                !inPage.contains($0) && isBeyond($0, end, side) && isSeenLater($0, than: border)
+            // above a border that may have risen it does not count when an entry was seen
+            let isRisen = side == .last && state.options.order == .bump
+            return try entries(in: rows[range]).contains {
+                !inPage.contains($0) && isBeyond($0, end, side)
+                    && (isRisen || isSeenLater($0, than: border))
             }
         }
         if doubtsUpperBorder, case .entry(let border) = upper {
@@ -320,7 +323,7 @@ extension Draft {
             above = []
             return nil
         }
-        if link == .end && ticket.operation == .up && !doubtsLowerBorder {
+        if link == .end && ticket.operation == .up && ticket.isBounded && !doubtsLowerBorder {
             if last.isGap { above = above.dropLast() }
             return nil
         }

@@ -116,8 +116,22 @@ class Placing:
         if feed.order == "ranked":
             return self.splice_ranked(rest, upper=border)
         lower = self.bound(rest, at)
+        against = self.require_below(border, rest, page)
         self.unproven = self.is_doubtful() and border not in page and lower is None
         self.join(rest, border, lower)
+        if against and self.accepted:
+            self.claim_between(border, self.accepted[0], "disorder")
+
+    def require_below(self, border, rest, page):
+        """R8. In a bump feed a border may have risen unseen: a page whose keys are all above the border's does not lie
+        below where it stood. Returns true if the first one is."""
+        feed = self.feed
+        keys, limit = [self.key(id) for id in rest], feed.entries[border].key
+        if feed.order != "bump" or border in page or limit is None or None in keys:
+            return False
+        if min(keys) > limit:
+            raise Refused("discontinuity")
+        return keys[0] > limit
 
     def is_elsewhere(self, page, at):
         """R26.9. In a feed read by links that are positions, the answer contradicts what is cached: the numbering had
@@ -275,7 +289,7 @@ class Placing:
         if not rest:
             return self.nothing_above(at, border)
         self.head_changed = self.head_changed or at < 0
-        self.unproven_up = self.is_doubtful() and border not in page
+        self.unproven_up = (self.is_doubtful() or feed.order == "bump") and border not in page
         self.splice(rest, upper=None, lower=border)
         if self.ticket.claims and border not in self.shown and self.accepted and not self.note:
             self.claim_between(self.accepted[-1], border)
@@ -289,7 +303,7 @@ class Placing:
         if link == END and not self.positioned:
             raise Refused("discontinuity")
         if link == END:
-            if gap and self.is_doubtful() and border not in self.shown:
+            if gap and (not self.ticket.bounded or self.is_doubtful() and border not in self.shown):
                 gap.up, self.note = feed._edge(UNKNOWN), "replan"     # R8: fill this gap from above
             elif gap:
                 del self.rows[at]                             # nothing lives between: joined

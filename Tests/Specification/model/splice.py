@@ -64,7 +64,7 @@ class Splice:
         if self.unproven_up:
             doubtful = rows[where[anchors[-1]] + 1 if anchors else start:end]
             if any(isinstance(r, str) and r not in in_page and self.is_beyond(r, page[-1], -1)
-                   and self.seen_later(r, lower) for r in doubtful):
+                   and (feed.order == "bump" or self.seen_later(r, lower)) for r in doubtful):
                 self.rows[self.find(self.ticket.edges[0])].up = feed._edge(UNKNOWN)
                 self.note = "replan"                          # fill this gap from above
                 return
@@ -233,7 +233,7 @@ class Splice:
                 self.head = feed._edge(END)                   # R26: the first page lies at the head
             self.head_changed = True
             return []
-        if link == END and self.ticket.op == "up" and not self.unproven_up:
+        if link == END and self.ticket.op == "up" and self.ticket.bounded and not self.unproven_up:
             return above[:-1] if isinstance(above[-1], Gap) else above
         up = feed._edge(UNKNOWN if link == END else link, loose=loose)
         self.far_gap = True
