@@ -796,8 +796,8 @@ enum {
     /* Around a post, wherever it is. */
     QUIRE_PLACE_AROUND = 6,
     /*
-     * Feeds paged by ids: those of `posts` whose bodies are missing. QUIRE_PLACE_TAIL asks for the topmost
-     * missing ones.
+     * Those of `posts` whose bodies are missing, not full, or outdated (R31.5); QUIRE_REFUSAL_END if there are
+     * none. In feeds paged by ids QUIRE_PLACE_TAIL asks for the topmost missing ones.
      */
     QUIRE_PLACE_BODIES = 7,
     /* Feeds paged by number: the page with the number `page`, wherever it belongs. */
@@ -1013,8 +1013,11 @@ typedef struct quire_answer {
      */
     quire_bytes since;
     /*
-     * QUIRE_REQUEST_DELTA: posts that were deleted on the server. It is ignored in other answers. An answer that is
-     * only a part sets `next`; its new posts do not go on top.
+     * QUIRE_REQUEST_DELTA: posts that were deleted on the server, in this feed; other feeds keep theirs. It is
+     * ignored in other answers. If the server sends a delta in parts, collect all parts, and give their posts and
+     * deletions as one answer with the last part's `since`: a request takes one answer, so the last part alone
+     * would be taken for the whole delta, and the others' posts would be missing. An answer that sets `next` says
+     * that parts are missing; its new posts do not go on top.
      */
     quire_ids deleted;
 } quire_answer;

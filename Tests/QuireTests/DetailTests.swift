@@ -71,6 +71,38 @@ import Testing
         #expect(try cache.check().isEmpty)
     }
 
+    /// No body is less than each: the old one stays, under its own version, and what comes late still counts.
+    @Test func aPostWithoutABodyOutdatesTheStoredOne() throws {
+        let feed = try cache.feed(named: "f")
+        try refresh(feed, [(1, Sent(body: "one", version: 1))])
+        try refresh(feed, [(1, Sent(body: "", version: 5))])
+        #expect(try shown(1, in: feed) == Shown(body: "one", version: 1, isOutdated: true))
+        #expect(try feed.plan(.bodies([1])).request?.target == .bodies([1]))
+        try refresh(feed, [(1, Sent(body: "three", version: 3))])
+        #expect(try shown(1, in: feed) == Shown(body: "three", version: 3, isOutdated: true))
+        try refresh(feed, [(1, Sent(body: "five", version: 5))])
+        #expect(try shown(1, in: feed) == Shown(body: "five", version: 5))
+        guard case .refused(.end) = try feed.plan(.bodies([1])) else { return #expect(Bool(false)) }
+        #expect(try cache.check().isEmpty)
+    }
+
+    /// What is shown of a post that an answer repeats does not depend on which row came first.
+    @Test func theBestOfARepeatedPostIsShown() throws {
+        let sent = [
+            Sent(body: "one", version: 1), Sent(body: "two", version: 2),
+            Sent(body: "s", version: 3, detail: .summary), Sent(body: "two", version: 2),
+        ]
+        for (n, order) in [sent, sent.reversed(), [sent[1], sent[2], sent[0]]].enumerated() {
+            let feed = try cache.feed(named: "\(n)", options: FeedOptions(collection: "\(n)"))
+            let outcome = try refresh(feed, order.map { (1, $0) } + [(2, Sent(body: "x"))])
+            #expect(outcome.new == [1, 2] && outcome.duplicatesInPage == order.count - 1)
+            #expect(outcome.updated == 0)
+            #expect(try shown(1, in: feed) == Shown(body: "two", version: 2))
+        }
+        #expect(try cache.withSnapshot { try $0.statistics().posts } == 6)
+        #expect(try cache.check().isEmpty)
+    }
+
     @Test func moreDetailReplacesLess() throws {
         let feed = try cache.feed(named: "f")
         try refresh(feed, [(1, Sent(body: "s", version: 7, detail: .summary))])

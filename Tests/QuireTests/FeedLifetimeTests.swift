@@ -102,6 +102,17 @@ import Testing
         #expect(try cache.check().isEmpty)
     }
 
+    @Test func optionsThatDifferAreNamed() throws {
+        _ = try cache.feed(named: "a", options: FeedOptions(order: .bump, sizes: .fixed(30)))
+        #expect {
+            try cache.feed(named: "a", options: FeedOptions(order: .bump, pageSize: 50, sticky: ["s"]))
+        } throws: {
+            "\($0)".hasSuffix(
+                "feed a was created with page size 20, not 50; sizes fixed(30), not unknown; "
+                    + "sticky posts [], not [\"s\"]")
+        }
+    }
+
     @Test func onlyAnEmptyFeedTakesOtherOptions() throws {
         let a = try cache.feed(named: "a", options: FeedOptions(collection: "one"))
         try refresh(a, [2, 1])

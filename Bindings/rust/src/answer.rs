@@ -57,7 +57,7 @@ impl<'a> Place<'a> {
         Place::new(sys::QUIRE_PLACE_AROUND, 0, target.as_ref())
     }
 
-    /// Feeds paged by ids: what is missing of the bodies of these posts, wherever they stand.
+    /// Those of these posts whose bodies are missing, not full, or outdated, wherever they stand.
     pub fn bodies<T: AsRef<[u8]>>(posts: &'a [T]) -> Self {
         let posts = posts.iter().map(|id| to_c(id.as_ref())).collect();
         Place { posts, ..Place::new(sys::QUIRE_PLACE_BODIES, 0, b"") }

@@ -208,7 +208,16 @@ extension Draft {
         // a delta brings bodies of entries that keep their places (R29.2)
         if ticket.operation == .delta { add(shown) }
         add(staying)
-        return placements
+        if duplicatesInPage == 0 { return placements }
+        return placements.map { Placement(entry: $0.entry, post: bestPost(of: $0.entry, $0.post)) }
+    }
+
+    /// R31.1. What is shown of a post that the answer repeats does not depend on which row came first.
+    private func bestPost(of entry: Int, _ first: Int) -> Int {
+        var best = first
+        for (i, number) in numbers.enumerated()
+        where number == entry && answer.posts[i].hasBetterBody(than: answer.posts[best]) { best = i }
+        return best
     }
 
     private mutating func applyPlacement(_ now: UInt64) {
@@ -338,5 +347,15 @@ extension Draft {
         } else if outcome.gapsClosed > 0 {
             outcome.verdict = .joined
         }
+    }
+}
+
+extension Post {
+    /// R31. Of two bodies without version the first row's is shown.
+    fileprivate func hasBetterBody(than other: Post) -> Bool {
+        if body.isEmpty || other.body.isEmpty { return !body.isEmpty && other.body.isEmpty }
+        if detail != other.detail { return detail > other.detail }
+        guard let known = other.version else { return false }
+        return version.map { $0 > known } ?? true
     }
 }

@@ -28,7 +28,7 @@ extension FeedState {
         case .delta: return planDelta(limit: limit)
         case .bodies(let ids):
             let missing = wantingBodies(ids, limit: limit)
-            return missing.isEmpty ? .failure(.unsupported) : planBodies(of: missing, limit: limit)
+            return planBodies(of: missing, limit: limit)
         case .openHead:
             return try planUp(head, gap: nil, isBounded: isBounded, limit: limit)
         case .tail:
@@ -170,7 +170,8 @@ extension FeedState {
         if isByNumber && gap == nil && options.order != .ranked {
             return try planNumberedUp(limit: limit)
         }
-        if options.order == .ranked || isNumbered { return .failure(.unsupported) }
+        if options.order == .ranked { return .failure(.unsupported) }
+        if isNumbered { return .failure(gap == nil ? .noLink : .unsupported) }
         if gap == nil && edge.link == .end && options.paging != .keyset { return .failure(.closed) }
         var record = newTicket(.up, limit: limit)
         record.own = edge.link

@@ -16,8 +16,25 @@ extension FeedOptions {
                 "\(path): feed \(name) is of collection \"\(collection)\", not of \"\(wanted.collection)\"")
         }
         throw QuireError(
-            .optionsDiffer,
-            "\(path): feed \(name) was created as \(order.rawValue), \(paging.rawValue), with other options")
+            .optionsDiffer, "\(path): feed \(name) was created with \(differences(from: wanted))")
+    }
+
+    /// Names the options that are not the wanted ones.
+    private func differences(from wanted: FeedOptions) -> String {
+        var found: [String] = []
+        func compare<T: Equatable>(_ name: String, _ mine: T, _ other: T) {
+            if mine != other { found.append("\(name) \(mine), not \(other)") }
+        }
+        compare("order", order.rawValue, wanted.order.rawValue)
+        compare("paging", paging.rawValue, wanted.paging.rawValue)
+        compare("page size", pageSize, wanted.pageSize)
+        compare("sizes", sizes, wanted.sizes)
+        compare("first page", firstPage, wanted.firstPage)
+        compare("minimum run", minimumRun, wanted.minimumRun)
+        compare("sticky posts", sticky.map(\.description).sorted(), wanted.sticky.map(\.description).sorted())
+        compare("trusted ends", trustsEnd, wanted.trustsEnd)
+        compare("strict joins", isStrict, wanted.isStrict)
+        return found.joined(separator: "; ")
     }
 }
 

@@ -210,16 +210,8 @@ extension Entry {
             newest = version.flatMap { version in newest.flatMap { $0 > version ? $0 : nil } }
             return hasBody
         }
-        if !hasBody {
-            if newest == nil {
-                version = Self.maximum(version, new)
-            } else {
-                newest = Self.maximum(newest, new)
-            }
-            return false
-        }
         let known = newest ?? version
-        if detail < self.detail {
+        if !hasBody || detail < self.detail {  // no body is less than each
             if let new, let known, new > known { newest = new }
             return false
         }

@@ -11,8 +11,8 @@ class Planning:
         limit, ids = limit or self.limit, tuple(map(self.cache.name, ids))
         if self.paging == "ids" and request != "delta":
             return self._plan_ids(request, limit, ids)
-        if request == "bodies":
-            return {"refused": "unsupported"}, None
+        if request == "bodies":                                # of no post a body is missing
+            return {"refused": "end" if self.rows else "empty"}, None
         if request == "delta":
             return self._plan_delta(limit)
         if request == "refresh":
@@ -105,7 +105,7 @@ class Planning:
         if self.by_number() and gap is None and self.order != "ranked":
             return self._plan_numbered_up(edge, limit)
         if self.order == "ranked" or self.numbered():
-            return {"refused": "unsupported"}, None
+            return {"refused": "no-link" if gap is None and self.order != "ranked" else "unsupported"}, None
         link, minted = edge.link, None
         if gap is None and link == END and self.paging != "keyset":
             return {"refused": "closed"}, None                 # nothing is open: refresh instead

@@ -97,6 +97,43 @@ struct PullMisbehaviourTests {
         #expect(try await box.other("check", box.cache).status == 0)
     }
 
+    @Test("a last page that always names another token ends the work, in each call", arguments: [true, false])
+    func endless(isEmpty: Bool) async throws {
+        let server = try await LoopbackServer.start { request in
+            let at = request.query["cursor"].flatMap { Int($0.dropFirst()) } ?? 0
+            let rows = at < Self.count ? Self.rows(at) : isEmpty ? "[]" : Self.rows(30)
+            return .json(#"{"rows": \#(rows), "next_cursor": "c\#(at + 10)"}"#)
+        }
+        let box = try Sandbox()
+        for call in 1...2 {
+            let run = try await box.pull("f", server.address + "/list?cursor={token}", "--pages", "150")
+            #expect(run.status == 0 && run.out.contains("below the last post comes nothing new"), "\(run)")
+            #expect(server.requests.count < 50 * call)
+        }
+        #expect(try await box.rows(of: "f") == Self.all)
+    }
+
+    @Test("links that expired are named, and the first page leads on when the rest is forgotten")
+    func expired() async throws {
+        let life = Mutex(0)
+        let server = try await LoopbackServer.start { request in
+            let now = life.withLock(\.self)
+            let token = (request.query["cursor"] ?? "0-\(now)").split(separator: "-").compactMap { Int($0) }
+            if token[1] != now { return .json(#"{"message": "gone"}"#, status: 410) }
+            let next = token[0] + 10 < Self.count ? "\"\(token[0] + 10)-\(now)\"" : "null"
+            return .json(#"{"rows": \#(Self.rows(token[0])), "next_cursor": \#(next)}"#)
+        }
+        let box = try Sandbox()
+        let address = server.address + "/list?cursor={token}"
+        #expect(try await box.pull("f", address, "--pages", "2").status == 0)
+        life.withLock { $0 = 1 }
+        let refused = try await box.pull("f", address)
+        #expect(refused.status == 65 && refused.out.contains("quire prune --max-pages 1"), "\(refused)")
+        #expect(try await box.other("prune", box.cache, "f", "--max-pages", "1").status == 0)
+        #expect(try await box.pull("f", address).status == 0)
+        #expect(try await box.rows(of: "f") == Self.all)
+    }
+
     @Test("a page without posts in the middle leads on", arguments: ["[]", "null"])
     func emptyPage(list: String) async throws {
         let server = try await LoopbackServer.start { request in

@@ -178,7 +178,7 @@ public:
         around.c_.target = detail::to_c(target);
         return around;
     }
-    // Feeds paged by ids: what is missing of the bodies of these posts, wherever they stand.
+    // Those of these posts whose bodies are missing, not full, or outdated, wherever they stand.
     static place bodies(const ids &posts)
     {
         place bodies(QUIRE_PLACE_BODIES);

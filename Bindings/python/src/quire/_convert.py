@@ -72,6 +72,8 @@ def link_in(link: Link | str | None) -> tuple[int, int, tuple[Any, int]]:
         link = Link.UNKNOWN
     elif isinstance(link, str):
         link = Link.token(link)
+    elif not isinstance(link, Link):
+        raise TypeError(f"a link is a Link or a str, not {link!r}")
     return (link.kind, 0, id_in(link.text) if link.text else (ffi.NULL, 0))
 
 

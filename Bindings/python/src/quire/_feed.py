@@ -97,7 +97,7 @@ class Feed:
         gap: the gap, for Place.GAP and ABOVE_GAP.
         target: for AROUND the post; for JOIN the post below the join.
         page: the number of the page, for PAGE.
-        posts: for BODIES, in a feed paged by ids: the posts whose bodies are missing.
+        posts: for BODIES, in any feed: those of these posts whose bodies are missing, not full, or outdated.
         limit: how many posts to ask for; 0 is the feed's page size.
         is_bounded: stop at the far side of the gap.
         link: for HEAD, if the server gave a link to it.

@@ -47,16 +47,19 @@ struct ByteSize: ExpressibleByArgument, CustomStringConvertible {
     }
 }
 
-/// A duration on the command line: a number and a unit, `90s`, `15m`, `12h`, `30d`, `2w`.
+/// A duration on the command line: a whole number and a unit, `500ms`, `90s`, `15m`, `12h`, `30d`, `2w`; or 0.
 struct Age: ExpressibleByArgument {
     let milliseconds: Int64
 
     init?(argument: String) {
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
-        guard let unit = argument.last.flatMap({ units[$0] }),
-            let number = Int64(argument.dropLast()), number >= 0
+        let units: [Substring: Int64] = [
+            "ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000,
+        ]
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        guard let number = Int64(digits),
+            let unit = argument == "0" ? 1 : units[argument.dropFirst(digits.count)]
         else { return nil }
-        let (milliseconds, overflow) = number.multipliedReportingOverflow(by: unit * 1_000)
+        let (milliseconds, overflow) = number.multipliedReportingOverflow(by: unit)
         if overflow { return nil }
         self.milliseconds = milliseconds
     }

@@ -23,17 +23,17 @@ struct PullLimits: ParsableArguments {
     var follow = false
 
     @Option(
-        help: ArgumentHelp("How long to wait before the next look, with --follow.", valueName: "duration"))
+        help: ArgumentHelp("How long to wait before the next look, with --follow.", valueName: "duration, as 5s"))
     var every = Age(seconds: 60)
 
     @Option(
-        help: ArgumentHelp("The shortest time from one request to the next.", valueName: "duration"))
+        help: ArgumentHelp("The shortest time from one request to the next.", valueName: "duration, as 5s"))
     var pause = Age(seconds: 1)
 
     @Option(
         help: ArgumentHelp(
             "How long to wait when the server asks for a pause. If it asks for more, the work ends.",
-            valueName: "duration"))
+            valueName: "duration, as 5s"))
     var patience = Age(seconds: 60)
 
     @Flag(
@@ -41,7 +41,7 @@ struct PullLimits: ParsableArguments {
     )
     var linksHere = false
 
-    @Option(help: ArgumentHelp("How long the server may send nothing.", valueName: "duration"))
+    @Option(help: ArgumentHelp("How long the server may send nothing.", valueName: "duration, as 5s"))
     var timeout = Age(seconds: 30)
 
     func validate() throws {

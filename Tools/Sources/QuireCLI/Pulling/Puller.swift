@@ -15,11 +15,17 @@ final class Puller {
     /// Places that lead nowhere in this round, and why.
     private var stuck: [Place: String] = [:]
     private var isRefused = false
+    /// True if the last request was one for what is below the last post.
+    private var isAtTail = false
     /// How often in a row the engine has looked for a place and wants to go on looking. Only then a place is
     /// asked for again although its last answer led nowhere.
     private var searches: [Place: Int] = [:]
     /// One search is many requests already (`Pager`).
     private static let searchLimit = 8
+    /// How many answers in a row went on below the last post and brought none. A server that gives each such
+    /// answer another link never comes to an end.
+    private var barren = 0
+    private static let barrenLimit = 40
     /// The state after the last answer, to notice that nothing changes.
     private var last: Progress?
     private var joins: [PostID]?
@@ -51,7 +57,7 @@ final class Puller {
 
     /// Asks until nothing more can be asked, and says how it ended.
     func round() async throws -> EndLine {
-        (stuck, isRefused, last, joins, bodies, searches) = ([:], false, nil, nil, nil, [:])
+        (stuck, isRefused, last, joins, bodies, searches, barren) = ([:], false, nil, nil, nil, [:], 0)
         before = try feed.cache.withSnapshot { try $0.info(of: feed).posts }
         do {
             try note(await pager.refresh(), at: .head)
@@ -69,7 +75,8 @@ final class Puller {
         } catch is CancellationError {
             return try end(.interrupted)
         } catch let failure as PageFailure {
-            return try end(failure.isTransient ? .network : .server, tell(failure.message))
+            if failure.isTransient { return try end(.network, tell(failure.message)) }
+            return try end(.server, tell(failure.message) + (isAtTail ? Self.ofOldLinks : ""))
         } catch let error as HTTPSourceError {
             if error.isOfOtherServer {
                 return try end(.server, tell("\(error); --links-here asks the server of the list for it"))
@@ -83,7 +90,12 @@ final class Puller {
         }
     }
 
+    private static let ofOldLinks =
+        "; if the server's links have expired, quire prune --max-pages 1 keeps the first page, and the next call "
+        + "goes on below it"
+
     private func ask(_ place: Place) async throws {
+        isAtTail = place == .tail
         do {
             let isForced = searches[place] != nil
             switch place {
@@ -194,8 +206,10 @@ final class Puller {
             }
             if now == last { stuck[place] = "\(place.words): its answers change nothing" }
             last = now
+            if place == .tail { barren = outcome.new.isEmpty ? barren + 1 : 0 }
+            if barren == Self.barrenLimit { stuck[.tail] = Self.nothingBelow }
         case .stopped(.empty) where place == .tail, .stopped(.noProgress) where place == .tail:
-            stuck[place] = "below the last post comes nothing new, and no answer says that the list ends"
+            stuck[place] = Self.nothingBelow
         case .stopped(let verdict):
             (isRefused, stuck[place]) = (
                 true, "\(place.words): its answers lead nowhere (\(verdict.rawValue))"
@@ -206,6 +220,9 @@ final class Puller {
         case .notModified, .fresh, .revalidating, .stale, .preempted: break
         }
     }
+
+    private static let nothingBelow =
+        "below the last post comes nothing new, and no answer says that the list ends"
 
     private func end(
         _ stop: EndLine.Stop? = nil, _ reason: String? = nil, opensIn rest: Duration? = nil
