@@ -106,9 +106,11 @@ enum Operation: String, CaseIterable {
         case .scroll:
             return { n in try Self.scroll(bench, feeds[n % 2 == 0 ? 0 : 1 + n / 2 % (feeds.count - 1)]) }
         case .contains:
-            let asked = (0..<limit).map { n in
-                (50 * n..<50 * (n + 1)).flatMap { i in
-                    [PostID(draw(i, from: ids[0])), PostID(Workload.id(1 << 40 + UInt64(i)))]
+            // With fewer types the compiler looks for them for many seconds.
+            let asked = (0..<limit).map { (n: Int) -> [PostID] in
+                (50 * n..<50 * (n + 1)).flatMap { (i: Int) -> [PostID] in
+                    let absent = UInt64(1) << 40 + UInt64(i)
+                    return [PostID(draw(i, from: ids[0])), PostID(Workload.id(absent))]
                 }
             }
             return { n in
