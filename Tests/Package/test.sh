@@ -2,6 +2,9 @@
 # A package outside of the tree depends on Quire, by path and by the address of a repository: it fetches nothing else,
 # builds without a warning, and runs the programs of the README and of the article.
 #
+# From the repository it is built as others build it. By path it is built on what Scripts/test has built: the same
+# sources, compiled a second time in the same way, would show nothing new.
+#
 #     Tests/Package/test.sh     ends with N passed, N failed, N skipped
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -24,9 +27,10 @@ block() {
         END { printf "%s", text }' "$article"
 }
 
-# try NAME DEPENDENCY IDENTITY PINS
+# try NAME DEPENDENCY PINS [OPTION...]: with these options of `swift build`.
 try() {
-    local folder=$work/$1 output pins
+    local folder=$work/$1 output pins build bin
+    build=($SWIFT build --package-path "$folder" "${@:4}")
     mkdir -p "$folder/Sources/App" "$folder/Sources/Article"
     echo "$program" >"$folder/Sources/App/main.swift"
     block swift >"$folder/Sources/Article/main.swift"
@@ -39,29 +43,32 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [$2],
     targets: [
-        .executableTarget(name: "App", dependencies: [.product(name: "Quire", package: "$3")]),
-        .executableTarget(name: "Article", dependencies: [.product(name: "Quire", package: "$3")]),
+        .executableTarget(name: "App", dependencies: [.product(name: "Quire", package: "quire")]),
+        .executableTarget(name: "Article", dependencies: [.product(name: "Quire", package: "quire")]),
     ]
 )
 END
-    if ! output=$($SWIFT build --package-path "$folder" 2>&1); then
+    if ! output=$("${build[@]}" 2>&1); then
         echo "$output" >&2
         fail "$1: it does not build"
         return
     fi
     if grep -i "warning" <<<"$output" >&2; then fail "$1: it builds with a warning"; return; fi
     pins=$(grep -c '"identity"' "$folder/Package.resolved" 2>/dev/null || true)
-    if [ "${pins:-0}" != "$4" ]; then fail "$1: it fetches ${pins:-0} packages instead of $4"; return; fi
-    output=$(cd "$folder" && "$($SWIFT build --show-bin-path)/App" 2>&1) || { fail "$1: $output"; return; }
+    if [ "${pins:-0}" != "$3" ]; then fail "$1: it fetches ${pins:-0} packages instead of $3"; return; fi
+    bin=$("${build[@]}" --show-bin-path)
+    output=$(cd "$folder" && "$bin/App" 2>&1) || { fail "$1: $output"; return; }
     grep -q "^ok 1 new$" <<<"$output" || { fail "$1: the program prints: $output"; return; }
-    output=$(cd "$folder" && "$($SWIFT build --show-bin-path)/Article" 2>&1) || { fail "$1: $output"; return; }
+    output=$(cd "$folder" && "$bin/Article" 2>&1) || { fail "$1: $output"; return; }
     [ "$output" = "$(block text)" ] || { fail "$article prints: $output"; return; }
     passed=$((passed + 1))
 }
 
-try path ".package(name: \"quire\", path: \"$root\")" quire 0
+QUIRE_OPTIMIZED=1 try path ".package(name: \"quire\", path: \"$root\")" 0 \
+    --scratch-path "$root/.build" --disable-build-manifest-caching  # see Scripts/test
 git clone --quiet --bare "$root" "$work/quire.git" && git -C "$work/quire.git" branch --force app HEAD
-try repository ".package(url: \"file://$work/quire.git\", branch: \"app\")" quire 1
+try repository ".package(url: \"file://$work/quire.git\", branch: \"app\")" 1 \
+    --disable-index-store -debug-info-format none
 
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]
