@@ -97,7 +97,8 @@ let package = Package(
     ]
 )
 END
-if ! output=$(without_lmdb $SWIFT build --package-path "$work/App" 2>&1); then
+if ! output=$(without_lmdb $SWIFT build --package-path "$work/App" \
+    --disable-index-store -debug-info-format none 2>&1); then
     echo "$output" >&2
     fail "a program that depends on it does not build"
 elif grep -i "warning" <<<"$output" >&2; then
