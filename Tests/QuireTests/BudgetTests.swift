@@ -208,7 +208,8 @@ import Testing
         }
         #expect(try world.info("c").posts == 10 && world.info("d").posts == 6)
         #expect(try world.cache.check() == [])
-        #expect(try world.statistics.evictions.collection.posts == UInt64(14 * 4 - 6 - 10 - 6))
+        let evicted: UInt64 = 14 * 4 - 6 - 10 - 6
+        #expect(try world.statistics.evictions.collection.posts == evicted)
         #expect(try world.missingAfterRefill() == nil)
     }
 
