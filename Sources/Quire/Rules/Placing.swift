@@ -165,8 +165,8 @@ extension Draft {
         if isDisordered, let first = accepted.first { claim(between: border, and: first, why: .disorder) }
     }
 
-    /// R8. Throws if the keys of the page are all above the border's: in a bump feed it may have risen unseen,
-    /// and the page lies below its new place. Returns true if the first one is.
+    /// R8. Throws if the keys of the page are all above the border's: in a bump feed it may have risen
+    /// unseen, and the page lies below its new place. Returns true if the first one is.
     private func isDisordered(_ page: [Int], below border: Int) throws(Interruption) -> Bool {
         guard state.options.order == .bump, let limit = state.entries[border].key else { return false }
         var lowest = Int64.max

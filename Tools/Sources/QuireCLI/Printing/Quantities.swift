@@ -47,7 +47,8 @@ struct ByteSize: ExpressibleByArgument, CustomStringConvertible {
     }
 }
 
-/// A duration on the command line: a whole number and a unit, `500ms`, `90s`, `15m`, `12h`, `30d`, `2w`; or 0.
+/// A duration on the command line: a whole number and a unit, `500ms`, `90s`, `15m`, `12h`, `30d`, `2w`;
+/// or 0.
 struct Age: ExpressibleByArgument {
     let milliseconds: Int64
 
