@@ -97,7 +97,8 @@ struct PullMisbehaviourTests {
         #expect(try await box.other("check", box.cache).status == 0)
     }
 
-    @Test("a last page that always names another token ends the work, in each call", arguments: [true, false])
+    @Test(
+        "a last page that always names another token ends the work, in each call", arguments: [true, false])
     func endless(isEmpty: Bool) async throws {
         let server = try await LoopbackServer.start { request in
             let at = request.query["cursor"].flatMap { Int($0.dropFirst()) } ?? 0

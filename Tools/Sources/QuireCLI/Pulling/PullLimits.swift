@@ -23,7 +23,8 @@ struct PullLimits: ParsableArguments {
     var follow = false
 
     @Option(
-        help: ArgumentHelp("How long to wait before the next look, with --follow.", valueName: "duration, as 5s"))
+        help: ArgumentHelp(
+            "How long to wait before the next look, with --follow.", valueName: "duration, as 5s"))
     var every = Age(seconds: 60)
 
     @Option(
