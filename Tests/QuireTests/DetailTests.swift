@@ -86,6 +86,17 @@ import Testing
         #expect(try cache.check().isEmpty)
     }
 
+    @Test func aBodyOlderThanWhatWasSeenIsOutdatedFromTheBeginning() throws {
+        let feed = try cache.feed(named: "f")
+        try refresh(feed, [(1, Sent(body: "", version: 5))])
+        #expect(try shown(1, in: feed) == Shown(body: "", version: 5))
+        try refresh(feed, [(1, Sent(body: "three", version: 3))])
+        #expect(try shown(1, in: feed) == Shown(body: "three", version: 3, isOutdated: true))
+        try refresh(feed, [(1, Sent(body: "five", version: 5))])
+        #expect(try shown(1, in: feed) == Shown(body: "five", version: 5))
+        #expect(try cache.check().isEmpty)
+    }
+
     /// What is shown of a post that an answer repeats does not depend on which row came first.
     @Test func theBestOfARepeatedPostIsShown() throws {
         let sent = [

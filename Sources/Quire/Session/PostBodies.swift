@@ -203,14 +203,15 @@ extension Entry {
     /// Updates the known versions and detail of an entry from a post of an answer (R31.1 to R31.4). Returns
     /// true if the entry should show the post's body, unless it is the same.
     mutating func meets(version new: Int64?, detail: Detail, hasBody: Bool) -> Bool {
-        if body.record == 0 {
-            version = Self.maximum(version, new)
-            if hasBody { self.detail = detail }
-            // a repair may know a newer version beside the body's own
-            newest = version.flatMap { version in newest.flatMap { $0 > version ? $0 : nil } }
-            return hasBody
-        }
         let known = newest ?? version
+        if body.record == 0 {
+            (version, newest) = (Self.maximum(known, new), nil)
+            if !hasBody { return false }
+            self.detail = detail
+            // one that comes late is outdated from the beginning
+            if let new, let known, new < known { (version, newest) = (new, known) }
+            return true
+        }
         if !hasBody || detail < self.detail {  // no body is less than each
             if let new, let known, new > known { newest = new }
             return false
