@@ -209,15 +209,13 @@ extension Draft {
         if ticket.operation == .delta { add(shown) }
         add(staying)
         if duplicatesInPage == 0 { return placements }
-        return placements.map { Placement(entry: $0.entry, post: bestPost(of: $0.entry, $0.post)) }
-    }
-
-    /// R31.1. What is shown of a post that the answer repeats does not depend on which row came first.
-    private func bestPost(of entry: Int, _ first: Int) -> Int {
-        var best = first
-        for (i, number) in numbers.enumerated()
-        where number == entry && answer.posts[i].hasBetterBody(than: answer.posts[best]) { best = i }
-        return best
+        // R31.1: what is shown of a repeated post does not depend on which row came first
+        var best = EntryMap(entries: state.entries.count)
+        for (i, entry) in numbers.enumerated() {
+            if let known = best[entry], !answer.posts[i].hasBetterBody(than: answer.posts[known]) { continue }
+            best[entry] = i
+        }
+        return placements.map { Placement(entry: $0.entry, post: best[$0.entry]!) }
     }
 
     private mutating func applyPlacement(_ now: UInt64) {

@@ -27,8 +27,7 @@ extension FeedState {
         case .join(let id): return try planVerify(id, limit: limit)
         case .delta: return planDelta(limit: limit)
         case .bodies(let ids):
-            let missing = wantingBodies(ids, limit: limit)
-            return planBodies(of: missing, limit: limit)
+            return planBodies(of: wantingBodies(ids, limit: limit), limit: limit)
         case .openHead:
             return try planUp(head, gap: nil, isBounded: isBounded, limit: limit)
         case .tail:

@@ -194,10 +194,10 @@ extension Draft {
             _ range: Range<Int>, than border: Int, beyond end: Int, _ side: PageEnd
         ) throws(Interruption) -> Bool {
             // above a border that may have risen it does not count when an entry was seen
-            let isRisen = side == .last && state.options.order == .bump
+            let mayHaveRisen = side == .last && state.options.order == .bump
             return try entries(in: rows[range]).contains {
                 !inPage.contains($0) && isBeyond($0, end, side)
-                    && (isRisen || isSeenLater($0, than: border))
+                    && (mayHaveRisen || isSeenLater($0, than: border))
             }
         }
         if doubtsUpperBorder, case .entry(let border) = upper {

@@ -115,8 +115,8 @@ class Splice:
         self.note = "replan"
 
     def put_back(self, rows, old_rows, kept, first, last):
-        """R9. A kept entry goes directly above its nearest surviving neighbour below, else below
-        the one above; in a feed with keys its key decides; the search begins above the page, at the nearest row whose key none of them exceeds."""
+        """R9. A kept entry goes directly above its nearest surviving neighbour below, else below the one above; in a
+        feed with keys its key decides. The search begins above the page, at the nearest row whose key none exceeds."""
         highest = max((self.key(id) for id in kept if self.key(id) is not None), default=0)
         top = next((r for r in rows[rows.index(first)::-1] if isinstance(r, str) and r != first
                     and self.key(r) is not None and self.key(r) >= highest), None) if kept else None
