@@ -81,26 +81,29 @@ struct RunContents {
     }
 
     /// Merges these changes with older runs, newest first. If nothing is older than they are, what is gone is
-    /// dropped.
-    func merged(over runs: [IndexRun], isOldest: Bool) -> RunContents {
+    /// dropped. The locations of posts come into the memory of this array.
+    func merged(over runs: [IndexRun], isOldest: Bool, in memory: consuming [Location] = []) -> RunContents {
         var merged = self
-        for run in runs { merged.add(older: run) }
-        if isOldest { merged.removeGone() } else { merged.gone = GoneRange.union(merged.gone) }
+        if !runs.isEmpty { merged.add(older: runs, in: memory) }
+        if isOldest { merged.removeGone() }
         return merged
     }
 
-    /// Adds what an older run has, and these changes do not replace. The ranges need a union after it.
-    private mutating func add(older run: IndexRun) {
-        if run.posts.count > 0 {
+    private mutating func add(older runs: [IndexRun], in memory: consuming [Location]) {
+        let room = runs.reduce(0) { $0 + $1.posts.count }
+        var places = MergedLocations(posts, room: room, in: memory)
+        var marked = MergedLocations(marks, room: runs.reduce(0) { $0 + ($1.marks?.count ?? 0) }, in: [])
+        for run in runs {
             gone = GoneRange.union(gone)
             if gone.isEmpty {
-                posts = run.posts.merged(under: posts) { _ in false }
+                places.add(older: run.posts) { _ in false }
             } else {
-                posts = run.posts.merged(under: posts) { gone.contains($0.position, of: $0.feed) }
+                places.add(older: run.posts) { gone.contains($0.position, of: $0.feed) }
             }
+            if let marks = run.marks { marked.add(older: marks) { _ in false } }
+            if let ranges = run.gone, ranges.count > 0 { gone += ranges }
         }
-        if let older = run.marks, older.count > 0 { marks = older.merged(under: marks) { _ in false } }
-        if let ranges = run.gone, ranges.count > 0 { gone += ranges }
+        (posts, marks, gone) = (places.finish(), marked.finish(), GoneRange.union(gone))
     }
 }
 

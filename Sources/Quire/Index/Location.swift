@@ -43,6 +43,8 @@ struct PostAddress: Hashable {
 struct Location {
     /// The position that marks a post that left.
     static let gone: UInt64 = 0
+    /// No location, as an empty slot has it.
+    static let none = Location(PostAddress(hash: 0, check: 0), feed: 0, position: 0)
 
     var hash: UInt64
     var position: UInt64

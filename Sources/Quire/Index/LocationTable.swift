@@ -32,7 +32,7 @@ struct LocationTable: ~Copyable {
         var capacity = max(64, old.count)
         while capacity < wanted * 2 { capacity *= 2 }
         slots = .allocate(capacity: capacity)
-        slots.initialize(repeating: Location(PostAddress(hash: 0, check: 0), feed: 0, position: 0))
+        slots.initialize(repeating: .none)
         count = 0
         for location in old where location.feed != 0 { put(location) }
         old.deallocate()

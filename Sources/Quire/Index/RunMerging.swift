@@ -84,37 +84,69 @@ extension SortedRun {
             return false
         }
     }
+}
 
-    /// Merges ordered locations with the older ones of this run. Of those of a post in a feed it keeps the
-    /// newer one. `isGone` says which posts of the run have left.
+/// Ordered locations, and room above them for those of older runs, which are merged in place, the newest run
+/// first:
+///
+///     room room room room room c e    newest    c e
+///     room room room a c d e          older     a d     in front of what is there
+///     a b c d e                       oldest    b c     of which c is replaced
+struct MergedLocations {
+    private var all: [Location]
+    private var merged: Range<Int>
+
+    /// `room` is the number of the locations of all older runs. `memory` is an array whose memory is reused.
+    init(_ newest: [Location], room: Int, in memory: consuming [Location]) {
+        all = memory
+        all.removeAll(keepingCapacity: true)
+        all.reserveCapacity(room + newest.count)
+        all.append(contentsOf: repeatElement(Location.none, count: room))
+        all.append(contentsOf: newest)
+        merged = room..<all.count
+    }
+
+    /// The locations, after all runs were added.
+    consuming func finish() -> [Location] {
+        all.removeLast(all.count - merged.upperBound)
+        all.removeFirst(merged.lowerBound)
+        return all
+    }
+
+    /// Merges with the locations of an older run. Of those of a post in a feed it keeps the newer one.
+    /// `isGone` says which posts of the run have left.
     @inline(__always)
-    func merged(under newer: [Location], isGone: (Location) -> Bool) -> [Location] {
-        [Location](unsafeUninitializedCapacity: newer.count + count) { merged, initialized in
-            guard let merged = merged.baseAddress else { return }
-            initialized = newer.withUnsafeBufferPointer { newer in
-                withUnsafeTemporaryAllocation(of: Location.self, capacity: Self.step) {
-                    merge(under: newer, $0.baseAddress!, isGone, into: merged)
-                }
+    mutating func add(older run: SortedRun, isGone: (Location) -> Bool) {
+        let start = merged.lowerBound - run.count
+        let newer = merged
+        let total = all.withUnsafeMutableBufferPointer { all in
+            withUnsafeTemporaryAllocation(of: Location.self, capacity: Self.step) {
+                Self.merge(
+                    UnsafeBufferPointer(rebasing: all[newer]), run, $0.baseAddress!, isGone,
+                    into: all.baseAddress! + start)
             }
         }
+        merged = start..<start + total
     }
 
     /// How many slots a merge reads at a time: a step stays in the processor's fastest cache.
     private static let step = 512
 
+    /// Merges into the memory directly before `newer` and over it. What is written never reaches what was not
+    /// read: there is room for the whole run.
     @inline(__always)
-    private func merge(
-        under newer: UnsafeBufferPointer<Location>, _ older: UnsafeMutablePointer<Location>,
+    private static func merge(
+        _ newer: UnsafeBufferPointer<Location>, _ run: SortedRun, _ older: UnsafeMutablePointer<Location>,
         _ isGone: (Location) -> Bool, into merged: UnsafeMutablePointer<Location>
     ) -> Int {
-        var (slot, left) = (0, count)
+        var (slot, left) = (0, run.count)
         var (a, total) = (0, 0)
-        while slot < slots && left > 0 {
+        while slot < run.slots && left > 0 {
             // Which slots are empty cannot be predicted: each is copied, and then perhaps written over.
-            let end = min(slot + Self.step, slots)
+            let end = min(slot + step, run.slots)
             var found = 0
             while slot < end {
-                let location = stored(slot)
+                let location = run.stored(slot)
                 (older + found).initialize(to: location)
                 found &+= location.feed != 0 ? 1 : 0
                 slot &+= 1
@@ -134,18 +166,18 @@ extension SortedRun {
                     isOlder = older[b].precedes(newer[a])
                 }
                 let next = isOlder ? UnsafePointer(older + b) : newer.baseAddress! + a
-                (merged + total).initialize(to: next.pointee)
+                merged[total] = next.pointee
                 b &+= isOlder ? 1 : 0
                 a &+= isOlder ? 0 : 1
                 total &+= 1
             }
             if b < found {
-                (merged + total).initialize(from: older + b, count: found - b)
+                (merged + total).update(from: older + b, count: found - b)
                 total += found - b
             }
         }
         if a < newer.count {
-            (merged + total).initialize(from: newer.baseAddress! + a, count: newer.count - a)
+            (merged + total).update(from: newer.baseAddress! + a, count: newer.count - a)
             total += newer.count - a
         }
         return total
