@@ -58,7 +58,7 @@ extension PostIndex {
         // a write may move what the runs lend, so all of them are read before
         let merged = (isNewMerged ? new : RunContents()).merged(
             over: older.reversed().map(\.run), isOldest: range.lowerBound == 0,
-            in: transaction.mark?.takeMergeMemory() ?? [])
+            in: transaction.mark?.takeMergeMemory(for: counts[range].reduce(0, +)) ?? [])
         defer { transaction.mark?.keep(mergeMemory: merged.posts) }
         for (number, _) in older { try transaction.delete(.locations, NumberKey(number)) }
         if isNewMerged { return try put(merged, number, in: transaction) }
