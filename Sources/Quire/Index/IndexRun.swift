@@ -81,18 +81,18 @@ struct RunContents {
     }
 
     /// Merges these changes with older runs, newest first. If nothing is older than they are, what is gone is
-    /// dropped. The locations of posts come into the memory of this array.
-    func merged(over runs: [IndexRun], isOldest: Bool, in memory: consuming [Location] = []) -> RunContents {
+    /// dropped.
+    func merged(over runs: [IndexRun], isOldest: Bool, in memory: MergeMemory? = nil) -> RunContents {
         var merged = self
         if !runs.isEmpty { merged.add(older: runs, in: memory) }
         if isOldest { merged.removeGone() }
         return merged
     }
 
-    private mutating func add(older runs: [IndexRun], in memory: consuming [Location]) {
+    private mutating func add(older runs: [IndexRun], in memory: MergeMemory?) {
         let room = runs.reduce(0) { $0 + $1.posts.count }
         var places = MergedLocations(posts, room: room, in: memory)
-        var marked = MergedLocations(marks, room: runs.reduce(0) { $0 + ($1.marks?.count ?? 0) }, in: [])
+        var marked = MergedLocations(marks, room: runs.reduce(0) { $0 + ($1.marks?.count ?? 0) }, in: nil)
         for run in runs {
             gone = GoneRange.union(gone)
             if gone.isEmpty {
@@ -103,7 +103,7 @@ struct RunContents {
             if let marks = run.marks { marked.add(older: marks) { _ in false } }
             if let ranges = run.gone, ranges.count > 0 { gone += ranges }
         }
-        (posts, marks, gone) = (places.finish(), marked.finish(), GoneRange.union(gone))
+        (posts, marks, gone) = (places.take(), marked.take(), GoneRange.union(gone))
     }
 }
 

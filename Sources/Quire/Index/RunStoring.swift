@@ -58,8 +58,8 @@ extension PostIndex {
         // a write may move what the runs lend, so all of them are read before
         let merged = (isNewMerged ? new : RunContents()).merged(
             over: older.reversed().map(\.run), isOldest: range.lowerBound == 0,
-            in: transaction.mark?.takeMergeMemory(for: counts[range].reduce(0, +)) ?? [])
-        defer { transaction.mark?.keep(mergeMemory: merged.posts) }
+            in: transaction.mark?.mergeMemory)
+        defer { transaction.mark?.mergeMemory.keep(merged.posts) }
         for (number, _) in older { try transaction.delete(.locations, NumberKey(number)) }
         if isNewMerged { return try put(merged, number, in: transaction) }
         try put(merged, older.last!.number, in: transaction)

@@ -17,11 +17,8 @@ final class WriteProgress {
     var commits = 0
     /// How many bytes of bodies may be stored before the file system is asked again how many are left.
     @exclusivity(unchecked) var headroom = 0
-    /// Memory in which the runs of the id index are merged. What is allocated for each merge, the system clears
-    /// page by page, which took a fifth of a commit's time.
-    @exclusivity(unchecked) private var mergeMemory: [Location] = []
-    /// The number of locations for which memory is kept: 6 MB.
-    private static let mergeMemoryLimit = 1 << 18
+    /// For the merges of the id index.
+    let mergeMemory = MergeMemory()
     /// For the tables of feeds.
     @exclusivity(unchecked) private var inFeeds = Cursors()
     /// For all other tables.
@@ -32,18 +29,6 @@ final class WriteProgress {
         /// In the place of the main one while that walks through a table.
         var other: OpaquePointer?
         var isWalking = false
-    }
-
-    /// Hands out memory for so many locations, mostly: an array with any contents.
-    func takeMergeMemory(for count: Int) -> [Location] {
-        if count > Self.mergeMemoryLimit { return [] }
-        defer { mergeMemory = [] }
-        return mergeMemory
-    }
-
-    /// Takes back what was handed out.
-    func keep(mergeMemory memory: [Location]) {
-        if memory.capacity <= 2 * Self.mergeMemoryLimit { mergeMemory = memory }
     }
 
     /// Forgets the cursors of a transaction that has ended.
