@@ -78,13 +78,14 @@ import Testing
     @Test func everyMerge() {
         let four = [0, 2, 1, 7].map { Self.places[$0] }.sorted { $0.precedes($1) }
         let runs = Self.runs(of: four)
+        let memory = MergeMemory()
         for (i, newer) in runs.enumerated() {
-            for (j, older) in runs.enumerated() { Self.merge([newer, older], "\(i) over \(j)") }
+            for (j, older) in runs.enumerated() { Self.merge([newer, older], memory, "\(i) over \(j)") }
         }
         let three = Self.runs(of: Array(four.prefix(3)))
         for newest in three {
             for middle in three {
-                for oldest in three { Self.merge([newest, middle, oldest], "three") }
+                for oldest in three { Self.merge([newest, middle, oldest], memory, "three") }
             }
         }
     }
@@ -102,7 +103,8 @@ import Testing
         return worlds.map { MemoryRun(RunContents(posts: $0)) }
     }
 
-    private static func merge(_ newestFirst: [MemoryRun], _ what: String) {
+    /// Each merge uses the memory of the one before.
+    private static func merge(_ newestFirst: [MemoryRun], _ memory: MergeMemory, _ what: String) {
         var model: [Place] = []
         for run in newestFirst {
             for place in list(run.run.posts) where !model.contains(where: { $0.isAt(place) }) {
@@ -110,7 +112,8 @@ import Testing
             }
         }
         model.sort { $0.location.precedes($1.location) }
-        let all = RunContents().merged(over: newestFirst.map(\.run), isOldest: false).posts
+        let all = RunContents().merged(over: newestFirst.map(\.run), isOldest: false, in: memory).posts
+        defer { memory.keep(all) }
         if all.map(Place.init) != model { Issue.record("\(what): \(all) is not \(model)") }
         let living = RunContents().merged(over: newestFirst.map(\.run), isOldest: true).posts
         if living.map(Place.init) != model.filter({ $0.position != 0 }) {
@@ -185,8 +188,11 @@ import Testing
             _ = run.mayHave(location.hash, SortedRun.bits(location.hash))
             _ = run.first(hash: location.hash)
         }
-        let locations = run.merged(under: []) { _ in false }
-        _ = MemoryRun(RunContents(posts: run.merged(under: locations) { _ in true }))
+        var alone = MergedLocations([], room: run.count, in: nil)
+        alone.add(older: run) { _ in false }
+        var twice = MergedLocations(alone.take(), room: run.count, in: nil)
+        twice.add(older: run) { _ in true }
+        _ = MemoryRun(RunContents(posts: twice.take()))
     }
 
     @Test func damagedBytesNeverTrap() {

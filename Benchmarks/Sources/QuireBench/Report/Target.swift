@@ -39,6 +39,7 @@ struct Targets {
     let size: SizeResult
 
     private static let sqlite: [EngineName] = [.sqliteNorm, .sqliteBlob, .sqliteArticle, .grdb]
+    private static let normalised: [EngineName] = [.sqliteNorm, .sqliteArticle, .grdb]
 
     private enum Better { case lower, higher }
 
@@ -46,8 +47,10 @@ struct Targets {
         size.median(operation.rawValue, metric, .quire)
     }
 
-    private func sqlite(_ operation: Operation, _ metric: String, _ better: Better) -> Double? {
-        let values = Self.sqlite.compactMap { size.median(operation.rawValue, metric, $0) }
+    private func best(
+        of engines: [EngineName], _ operation: Operation, _ metric: String, _ better: Better
+    ) -> Double? {
+        let values = engines.compactMap { size.median(operation.rawValue, metric, $0) }
         return better == .lower ? values.min() : values.max()
     }
 
@@ -55,36 +58,45 @@ struct Targets {
         size.median(operation.rawValue, metric, .lmdbC)
     }
 
-    /// Times compared: how many times faster than SQLite, how many times the time of C.
+    /// Times compared: how many times the time of C, how many times faster than the layouts of SQLite: all,
+    /// those that keep a page in a row, and those that keep a post in one.
     private func time(
-        _ title: String, _ operation: Operation, _ metric: String, sqlite: Double, c: Double
+        _ title: String, _ operation: Operation, _ metric: String, c: Double, sqlite: Double? = nil,
+        blobs: Double? = nil, normalised: Double? = nil
     ) -> [Target] {
         let quire = value(operation, metric)
-        return [
-            Target(
-                operation: title, against: "SQLite, times faster", bound: .atLeast(sqlite),
-                measured: ratio(self.sqlite(operation, metric, .lower), quire)),
+        var targets = [
             Target(
                 operation: title, against: "C on LMDB, times its time", bound: .atMost(c),
-                measured: ratio(quire, self.c(operation, metric))),
+                measured: ratio(quire, self.c(operation, metric)))
         ]
+        for (bound, engines, name) in [
+            (sqlite, Self.sqlite, "SQLite"), (blobs, [.sqliteBlob], "SQLite with blobs"),
+            (normalised, Self.normalised, "SQLite, normalised"),
+        ] {
+            guard let bound else { continue }
+            targets.append(
+                Target(
+                    operation: title, against: "\(name), times faster", bound: .atLeast(bound),
+                    measured: ratio(best(of: engines, operation, metric, .lower), quire)))
+        }
+        return targets
     }
 
     /// Rates compared.
-    private func rate(_ title: String, _ operation: Operation, sqlite: Double, c: Double?) -> [Target] {
+    private func rate(
+        _ title: String, _ operation: Operation, c: Double?, sqlite: Double, normalised: Double? = nil
+    ) -> [Target] {
         let quire = value(operation, "rate")
-        var targets = [
-            Target(
-                operation: title, against: "SQLite, times its rate", bound: .atLeast(sqlite),
-                measured: ratio(quire, self.sqlite(operation, "rate", .higher)))
-        ]
-        if let c {
-            targets.append(
-                Target(
-                    operation: title, against: "C on LMDB, times its rate", bound: .atLeast(c),
-                    measured: ratio(quire, self.c(operation, "rate"))))
+        return [
+            (c, [.lmdbC], "C on LMDB"), (sqlite, Self.sqlite, "SQLite"),
+            (normalised, Self.normalised, "SQLite, normalised"),
+        ].compactMap { (bound: Double?, engines: [EngineName], name: String) in
+            guard let bound else { return nil }
+            return Target(
+                operation: title, against: "\(name), times its rate", bound: .atLeast(bound),
+                measured: ratio(quire, best(of: engines, operation, "rate", .higher)))
         }
-        return targets
     }
 
     private func ratio(_ a: Double?, _ b: Double?) -> Double? {
@@ -93,22 +105,23 @@ struct Targets {
     }
 
     var all: [Target] {
-        rate("bulk ingest", .bulk, sqlite: 5, c: 0.7)
-            + time("page committed, not synced", .commit, "p50", sqlite: 5, c: 1.5)
-            + time("page committed, synced", .commitSynced, "p50", sqlite: 1, c: 1.2)
-            + rate("8 writers, synced", .group8, sqlite: 3, c: nil)
-            + time("page read, p50", .read, "p50", sqlite: 15, c: 1.3)
-            + time("page read, p99", .read, "p99", sqlite: 15, c: 1.3)
-            + time("100 ids checked", .contains, "p50", sqlite: 5, c: 1.5)
-            + time("post updated, not synced", .update, "p50", sqlite: 1, c: 1.5)
-            + [refresh] + time("prune, a page", .pruneLong, "page", sqlite: 50, c: 3)
+        rate("bulk ingest", .bulk, c: 0.8, sqlite: 5, normalised: 15)
+            + time("page committed, not synced", .commit, "p50", c: 1.3, sqlite: 5)
+            + time("page committed, synced", .commitSynced, "p50", c: 1.2, sqlite: 1)
+            + rate("8 writers, synced", .group8, c: nil, sqlite: 4)
+            + time("page read, p50", .read, "p50", c: 1.3, blobs: 2.2, normalised: 14)
+            + time("page read, p99", .read, "p99", c: 1.3, blobs: 2.2, normalised: 14)
+            + time("50 pages scrolled", .scroll, "p50", c: 1.1, blobs: 1.5)
+            + time("100 ids checked", .contains, "p50", c: 1, sqlite: 8)
+            + time("post updated, not synced", .update, "p50", c: 1.2, sqlite: 0.6)
+            + [refresh] + time("prune, a page", .pruneLong, "page", c: 3, sqlite: 50)
             + opening + space
     }
 
     private var refresh: Target {
         Target(
             operation: "refresh, longest feed", against: "10-page feed, times its time",
-            bound: .atMost(1.3),
+            bound: .atMost(1.2),
             measured: ratio(value(.refreshLong, "p50"), value(.refreshShort, "p50")))
     }
 
@@ -116,7 +129,7 @@ struct Targets {
         [("warm", Operation.openWarm), ("warm, pruned", .openPruned), ("cold", .openCold)].map {
             title, operation in
             Target(
-                operation: "open and first page, \(title)", against: "ms", bound: .atMost(1),
+                operation: "open and first page, \(title)", against: "ms", bound: .atMost(operation == .openCold ? 1 : 0.5),
                 measured: value(operation, "first").map { $0 / 1_000 })
         }
     }
@@ -128,13 +141,13 @@ struct Targets {
             .compactMap { size.median($0, "heap", .quire) }.max()
         return [
             Target(
-                operation: "file size", against: "bytes of delivered pages", bound: .atMost(1.2),
+                operation: "file size", against: "bytes of delivered pages", bound: .atMost(1.1),
                 measured: share),
             Target(
-                operation: "file size", against: "SQLite, times its size", bound: .atMost(1.1),
+                operation: "file size", against: "SQLite, times its size", bound: .atMost(1.05),
                 measured: ratio(share, others)),
             Target(
-                operation: "heap", against: "MiB", bound: .atMost(64),
+                operation: "heap", against: "MiB", bound: .atMost(32),
                 measured: heap.map { $0 / 1_048_576 }),
         ]
     }
