@@ -90,11 +90,13 @@ extension FeedLoader {
     /// Assigns the rest of a segment's entries to its unloaded spans. If there are several, each is counted
     /// only when a rule asks, because that may read every chunk in them.
     private func distribute(_ rest: SegmentCount, in runs: Range<Int>, of state: inout FeedState) throws {
-        let runs = runs.filter { !state.unloaded[$0].isDetached && !state.unloaded[$0].isLeaving }
-        guard let first = runs.first else { return }
+        func isCounted(_ run: Int) -> Bool {
+            !state.unloaded[run].isDetached && !state.unloaded[run].isLeaving
+        }
+        guard let first = runs.first(where: isCounted) else { return }
         var rest = rest
         if countsRuns {
-            for run in runs.dropFirst() {
+            for run in runs where run > first && isCounted(run) {
                 let count = try count(of: state.unloaded[run], rest)
                 (state.unloaded[run].count, state.unloaded[run].unkeyed) = (count.entries, count.unkeyed)
                 rest.entries -= count.entries

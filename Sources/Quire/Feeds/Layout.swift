@@ -62,37 +62,45 @@ struct Layout {
     func entries(of chunk: Chunk) -> ArraySlice<Int> { entries[chunk.range] }
 
     private mutating func cut(_ state: borrowing FeedState, _ homes: (UInt64) -> Home?, _ limit: Int) {
-        let all = state.entries
-        var (order, cut, segment) = ([Int](), Cut(), Segment())
-        order.reserveCapacity(state.rows.count)
+        entries = [Int](unsafeUninitializedCapacity: state.rows.count) { order, count in
+            state.entries.withUnsafeBufferPointer { cut(state, $0, homes, limit, into: order, &count) }
+        }
+    }
+
+    private mutating func cut(
+        _ state: borrowing FeedState, _ all: UnsafeBufferPointer<Entry>, _ homes: (UInt64) -> Home?,
+        _ limit: Int, into order: UnsafeMutableBufferPointer<Int>, _ count: inout Int
+    ) {
+        var (cut, segment) = (Cut(), Segment())
         for row in state.rows {
             switch row {
             case .gap(let gap):
-                cut.close(at: order.count)
+                cut.close(at: count)
                 cut.items.append(.gap(gap))
                 segments.append(segment)
                 segment = Segment()
             case .unloaded(let run):
                 let span = state.unloaded[run]
-                cut.close(at: order.count)
+                cut.close(at: count)
                 cut.items.append(.unloaded(span.chunks))
                 segment.count.entries += span.count
                 segment.count.unkeyed += span.unkeyed
                 segment.hidesGaps = segment.hidesGaps || span.hidesGaps
             case .entry(let entry):
                 let (page, chunk) = (all[entry].page, all[entry].chunk)
-                if cut.start == order.count || page != cut.page || chunk != cut.chunk {
-                    cut.open(page, chunk, at: order.count, chunk == 0 ? nil : homes(chunk), limit)
+                if cut.start == count || page != cut.page || chunk != cut.chunk {
+                    cut.open(page, chunk, at: count, chunk == 0 ? nil : homes(chunk), limit)
                 }
-                if order.count &- cut.start == limit { cut.close(at: order.count) }
-                order.append(entry)
+                if count &- cut.start == limit { cut.close(at: count) }
+                order.initializeElement(at: count, to: entry)
+                count &+= 1
                 if all[entry].isDetached { continue }
                 segment.count.entries &+= 1
                 if all[entry].key == nil { segment.count.unkeyed &+= 1 }
             }
         }
-        cut.close(at: order.count)
-        (entries, chunks, items, lastSegment) = (order, cut.chunks, cut.items, segment)
+        cut.close(at: count)
+        (chunks, items, lastSegment) = (cut.chunks, cut.items, segment)
     }
 
     /// Cuts rows into chunks: consecutive entries of one page and one home. A new entry without a page, which

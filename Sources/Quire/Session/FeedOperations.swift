@@ -90,7 +90,7 @@ extension WriteSession {
                     try loader.load(leaving: answer.deleted)
                     try loader.loadTop()
                 }
-                try loader.load(posts: answer.posts.map(\.id))
+                try loader.load(posts: answer.posts.lazy.map(\.id))
                 if let after = record.after { try loader.load(posts: [after]) }
                 if let minted = record.minted { try loader.load(posts: [minted]) }
                 try loader.load(posts: record.ids)
@@ -121,7 +121,7 @@ extension WriteSession {
             feed,
             focus: { loader in
                 try Self.requireList(loader.record, for: "pushed posts")
-                try loader.load(posts: answer.posts.map(\.id))
+                try loader.load(posts: answer.posts.lazy.map(\.id))
                 try loader.load(posts: [follows].compactMap(\.self))
                 try loader.loadTop()
             },
@@ -173,7 +173,7 @@ extension WriteSession {
             feed,
             focus: { loader in
                 try Self.requireList(loader.record, for: "pages of a crawl")
-                try loader.load(posts: answerNow.posts.map(\.id))
+                try loader.load(posts: answerNow.posts.lazy.map(\.id))
                 try loader.load(posts: [end, above].compactMap(\.self))
                 try loader.load(edges: [loader.record.tail.number])
                 if loader.record.head.link != .end { try loader.loadTop() }
