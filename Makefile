@@ -14,9 +14,9 @@ deps:                       ## install the C libraries that are missing
 build: deps                 ## build the tool, optimised
 	$(SWIFT) build -c release --package-path Tools --product quire
 
-demo: build                 ## a feed fills, a gap opens and closes; build/demo.html shows it
+demo: $(if $(BUILT),,build) ## a feed fills, a gap opens and closes; build/demo.html shows it
 	@mkdir -p build && rm -f build/demo.quire build/demo.quire-lock build/demo.quire-open
-	@cd build && quire="$$($(SWIFT) build -c release --package-path ../Tools --show-bin-path)/quire" && \
+	@cd build && quire=$(if $(BUILT),"$(BUILT)/quire","$$($(SWIFT) build -c release --package-path ../Tools --show-bin-path)/quire") && \
 	    "$$quire" demo --cache demo.quire && "$$quire" report demo.quire -o demo.html >/dev/null && \
 	    echo "The picture of it, for a browser: $$PWD/demo.html"
 
