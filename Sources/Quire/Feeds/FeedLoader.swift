@@ -6,8 +6,8 @@ final class FeedLoader {
     let feed: UInt32
     @exclusivity(unchecked) private(set) var record: FeedRecord
     @exclusivity(unchecked) private var clock: UInt64
-    /// Outlives it.
-    private unowned(unsafe) let session: WriteSession
+    private let openIndex: (UInt32) throws -> PostIndex
+    private let openRanks: () throws -> RankIndex?
     @exclusivity(unchecked) private var opened: PostIndex?
     @exclusivity(unchecked) private(set) var gaps: KnownGaps { didSet { rows = nil } }
     @exclusivity(unchecked) private(set) var chunks = LoadedChunks() { didSet { rows = nil } }
@@ -31,13 +31,18 @@ final class FeedLoader {
     /// Chunks of which everything will leave, by position. Those that no rule asks for stay unloaded.
     @exclusivity(unchecked) private(set) var leaving: [LeavingChunk] = [] { didSet { rows = nil } }
 
-    init(_ feed: UInt32, in session: WriteSession) throws {
-        (transaction, self.feed, self.session) = (session.transaction, feed, session)
-        clock = session.counters.clock
+    /// `ranks` returns the page index of the feed, or nil if it is not up to date.
+    init(
+        _ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int,
+        index: @escaping (UInt32) throws -> PostIndex, ranks: @escaping () throws -> RankIndex?
+    ) throws {
+        self.transaction = transaction
+        self.feed = feed
+        (openIndex, openRanks) = (index, ranks)
+        self.clock = clock
         record = try transaction.feed(feed)
         let count = record.counts.gaps
-        gaps = try KnownGaps(
-            transaction, feed: feed, isWhole: count <= session.tuning.gapLimit, isEmpty: count == 0)
+        gaps = try KnownGaps(transaction, feed: feed, isWhole: count <= gapLimit, isEmpty: count == 0)
         countsRuns = record.options.paging.isPositional  // these need ranks
     }
 
@@ -81,14 +86,14 @@ final class FeedLoader {
 
     /// Returns the number of rows in these chunks and of the gaps between them; nil if only the chunks tell.
     func rows(in range: ClosedRange<UInt64>) throws -> Int? {
-        guard range.upperBound < .max, let ranks = try session.ranks(of: feed) else { return nil }
+        guard range.upperBound < .max, let ranks = try openRanks() else { return nil }
         return ranks.ranks(before: range.upperBound + 1).rows &- ranks.ranks(before: range.lowerBound).rows
     }
 
     /// Returns the id index of the feed's collection, and opens it on first use.
     func index() throws -> PostIndex {
         if let opened { return opened }
-        let index = try session.index(of: record.collection)
+        let index = try openIndex(record.collection)
         opened = index
         return index
     }

@@ -95,6 +95,15 @@ final class MergeMemory {
     /// The number of locations for which it is kept: 6 MB.
     private static let limit = 1 << 18
 
+    /// The memory of an environment's writers.
+    static func of(_ progress: WriteProgress) -> MergeMemory {
+        // nothing else puts a memory there
+        if let kept = progress.mergeMemory { return unsafeDowncast(kept, to: MergeMemory.self) }
+        let memory = MergeMemory()
+        progress.mergeMemory = memory
+        return memory
+    }
+
     /// Hands out an empty array, which has room for so many locations if the last merges were as large.
     func take(for count: Int) -> [Location] {
         if count > Self.limit { return [] }

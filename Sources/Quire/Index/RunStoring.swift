@@ -56,10 +56,10 @@ extension PostIndex {
             return try put(new.merged(over: [], isOldest: stored.isEmpty), number, in: transaction)
         }
         // a write may move what the runs lend, so all of them are read before
+        let memory = transaction.mark.map(MergeMemory.of)
         let merged = (isNewMerged ? new : RunContents()).merged(
-            over: older.reversed().map(\.run), isOldest: range.lowerBound == 0,
-            in: transaction.mark?.mergeMemory)
-        defer { transaction.mark?.mergeMemory.keep(merged.posts) }
+            over: older.reversed().map(\.run), isOldest: range.lowerBound == 0, in: memory)
+        defer { memory?.keep(merged.posts) }
         for (number, _) in older { try transaction.delete(.locations, NumberKey(number)) }
         if isNewMerged { return try put(merged, number, in: transaction) }
         try put(merged, older.last!.number, in: transaction)

@@ -17,8 +17,8 @@ final class WriteProgress {
     var commits = 0
     /// How many bytes of bodies may be stored before the file system is asked again how many are left.
     @exclusivity(unchecked) var headroom = 0
-    /// For the merges of the id index.
-    let mergeMemory = MergeMemory()
+    /// What the id index keeps for the next write: its ``MergeMemory``.
+    @exclusivity(unchecked) var mergeMemory: AnyObject?
     /// For the tables of feeds.
     @exclusivity(unchecked) private var inFeeds = Cursors()
     /// For all other tables.

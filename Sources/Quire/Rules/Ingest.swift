@@ -347,13 +347,3 @@ extension Draft {
         }
     }
 }
-
-extension Post {
-    /// R31. Of two bodies without version the first row's is shown.
-    fileprivate func hasBetterBody(than other: Post) -> Bool {
-        if body.isEmpty || other.body.isEmpty { return !body.isEmpty && other.body.isEmpty }
-        if detail != other.detail { return detail > other.detail }
-        guard let known = other.version else { return false }
-        return version.map { $0 > known } ?? true
-    }
-}

@@ -299,12 +299,12 @@ final class WriteSession {
             return recent
         }
         try writeCounters()
-        return try FeedLoader(feed, in: self)
-    }
-
-    /// Returns the page index of a feed; nil if this session has changes that are not in it.
-    func ranks(of feed: UInt32) throws -> RankIndex? {
-        ranks.contains { $0.feed == feed } ? nil : try RankIndex(transaction, of: feed)
+        return try FeedLoader(transaction, feed: feed, clock: counters.clock, gapLimit: tuning.gapLimit) {
+            [unowned self] in
+            try index(of: $0)
+        } ranks: { [unowned self] in
+            ranks.contains { $0.feed == feed } ? nil : try RankIndex(transaction, of: feed)
+        }
     }
 
     /// Forgets the loaded feed, because its records will change without a rule.
