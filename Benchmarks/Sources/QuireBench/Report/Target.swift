@@ -129,7 +129,8 @@ struct Targets {
         [("warm", Operation.openWarm), ("warm, pruned", .openPruned), ("cold", .openCold)].map {
             title, operation in
             Target(
-                operation: "open and first page, \(title)", against: "ms", bound: .atMost(operation == .openCold ? 1 : 0.5),
+                operation: "open and first page, \(title)", against: "ms",
+                bound: .atMost(operation == .openCold ? 1 : 0.5),
                 measured: value(operation, "first").map { $0 / 1_000 })
         }
     }
