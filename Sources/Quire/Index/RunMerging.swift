@@ -150,10 +150,11 @@ struct MergedLocations {
     /// `isGone` says which posts of the run have left.
     @inline(__always)
     mutating func add(older run: SortedRun, isGone: (Location) -> Bool) {
+        if run.count == 0 { return }
         let start = merged.lowerBound - run.count
         let newer = merged
         let total = all.withUnsafeMutableBufferPointer { all in
-            withUnsafeTemporaryAllocation(of: Location.self, capacity: Self.step) {
+            withUnsafeTemporaryAllocation(of: Location.self, capacity: min(Self.step, run.slots)) {
                 Self.merge(
                     UnsafeBufferPointer(rebasing: all[newer]), run, $0.baseAddress!, isGone,
                     into: all.baseAddress! + start)
