@@ -12,9 +12,13 @@ trap 'rm -rf "$work"' EXIT
 skip() { echo "processes: skipped, $1" >&2; exit 77; }
 
 command -v gcc >/dev/null && command -v python3 >/dev/null || skip "no gcc or no python3"
-build=($SWIFT build -c release --package-path Tools)
-"${build[@]}" --product quire-torture >&2 && SWIFT="$SWIFT" Packaging/build-library >&2 || exit 1
-bin=$("${build[@]}" --show-bin-path)
+bin=${BUILT:-}  # see Scripts/torture
+if [ -z "$bin" ]; then
+    build=($SWIFT build -c release --package-path Tools)
+    "${build[@]}" --product quire-torture >&2 || exit 1
+    bin=$("${build[@]}" --show-bin-path)
+fi
+SWIFT="$SWIFT" Packaging/build-library >&2 || exit 1
 gcc -O1 -g -std=gnu11 -Wall -Wextra -Werror -IInclude Tests/Processes/worker.c -o "$work/worker" \
     -Lbuild -l:libquire.so.0 -Wl,-rpath,"$PWD/build" || exit 1
 
