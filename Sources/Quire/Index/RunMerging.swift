@@ -92,8 +92,8 @@ extension SortedRun {
 /// It belongs to the write transaction in progress, so accesses do not overlap, and are not checked.
 final class MergeMemory {
     @exclusivity(unchecked) private var locations: [Location] = []
-    /// The number of locations for which it is kept: 6 MB.
-    private static let limit = 1 << 18
+    /// The number of locations for which it is kept: 3 MB. Before a merge of more it is given back.
+    private static let limit = 1 << 17
 
     /// The memory of an environment's writers.
     static func of(_ progress: WriteProgress) -> MergeMemory {
@@ -104,17 +104,17 @@ final class MergeMemory {
         return memory
     }
 
-    /// Hands out an empty array, which has room for so many locations if the last merges were as large.
+    /// Hands out an empty array, which has room for so many locations if the last merge was as large.
     func take(for count: Int) -> [Location] {
-        if count > Self.limit { return [] }
         defer { locations = [] }
+        if count > Self.limit { return [] }
         locations.removeAll(keepingCapacity: true)
         return locations
     }
 
     /// Keeps the memory of these locations, which are no longer needed.
     func keep(_ merged: [Location]) {
-        if merged.capacity <= 2 * Self.limit { locations = merged }
+        if merged.capacity <= Self.limit { locations = merged }
     }
 }
 
