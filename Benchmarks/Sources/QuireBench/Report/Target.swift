@@ -57,8 +57,8 @@ struct Targets {
         size.median(operation.rawValue, metric, .lmdbC)
     }
 
-    /// Times compared: how many times the time of C, how many times faster than SQLite: with any layout, with a
-    /// page in a row, and with a post in one and covering indexes.
+    /// Times compared: how many times the time of C, how many times faster than SQLite: with any layout, with
+    /// a page in a row, and with a post in one and covering indexes.
     private func time(
         _ title: String, _ operation: Operation, _ metric: String, c: Double, sqlite: Double? = nil,
         blobs: Double? = nil, normalised: Double? = nil
