@@ -86,8 +86,8 @@ extension SortedRun {
     }
 }
 
-/// The memory of the last merge. What is allocated for each merge, the system clears page by page, which took
-/// a fifth of a commit's time.
+/// The memory of the last merge. The system clears each page of memory that is allocated anew, which took a
+/// fifth of a commit's time.
 ///
 /// It belongs to the write transaction in progress, so accesses do not overlap, and are not checked.
 final class MergeMemory {
@@ -104,7 +104,7 @@ final class MergeMemory {
         return memory
     }
 
-    /// Hands out an empty array, which has room for so many locations if the last merge was as large.
+    /// Returns an empty array for a merge of `count` locations. It uses the memory of the last merge.
     func take(for count: Int) -> [Location] {
         defer { locations = [] }
         if count > Self.limit { return [] }
@@ -121,9 +121,9 @@ final class MergeMemory {
 /// Ordered locations, and room above them for those of older runs, which are merged in place, the newest run
 /// first:
 ///
-///     room room room room room c e    newest    c e
-///     room room room a c d e          older     a d     in front of what is there
-///     a b c d e                       oldest    b c     of which c is replaced
+///     room room room room c e    newest    c e
+///     room room a c d e          older     a d     from the room in front of what is there
+///     a b c d e                  oldest    b c     its c gives way to the newer one
 struct MergedLocations {
     private var all: [Location]
     private var merged: Range<Int>

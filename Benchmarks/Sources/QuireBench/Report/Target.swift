@@ -53,10 +53,6 @@ struct Targets {
         return better == .lower ? values.min() : values.max()
     }
 
-    private func c(_ operation: Operation, _ metric: String) -> Double? {
-        size.median(operation.rawValue, metric, .lmdbC)
-    }
-
     /// Times compared: how many times the time of C, how many times faster than SQLite: with any layout, with
     /// a page in a row, and with a post in one and covering indexes.
     private func time(
@@ -67,7 +63,7 @@ struct Targets {
         var targets = [
             Target(
                 operation: title, against: "C on LMDB, times its time", bound: .atMost(c),
-                measured: ratio(quire, self.c(operation, metric)))
+                measured: ratio(quire, size.median(operation.rawValue, metric, .lmdbC)))
         ]
         for (bound, engines, name) in [
             (sqlite, Self.sqlite, "SQLite"), (blobs, [.sqliteBlob], "SQLite with blobs"),
