@@ -132,6 +132,34 @@ import Testing
         }
     }
 
+    /// Two feeds share every second post, so that a reader of one goes to and fro between two records of
+    /// bodies. Small records stand in leaves of the tree, which each commit moves.
+    @Test func bodiesOfTwoRecordsAreFoundInEachCommit() throws {
+        let storage = try TemporaryCache()
+        func ingest(_ ids: [UInt64], into name: String) throws {
+            let feed = try storage.cache.feed(named: name)
+            var answer = Answer(next: .end)
+            for id in ids { answer.append(id: PostID(id), body: [UInt8](repeating: UInt8(id), count: 20)) }
+            _ = try feed.ingest(answer, for: feed.plan(.head).request!.ticket)
+        }
+        try ingest([2, 4, 6], into: "shared")
+        try ingest(Array(1...6), into: "read")
+        let feed = try storage.cache.feed(named: "read")
+        for step in 10...99 as ClosedRange<UInt64> {
+            try storage.cache.withSnapshot { snapshot in
+                var id: UInt8 = 0
+                try snapshot.forEachRow(of: feed, limit: 9) { post in
+                    id += 1
+                    let body = post.body.withUnsafeBytes { Array($0) }
+                    #expect(body == [UInt8](repeating: id, count: 20), "before page \(step)")
+                } gap: { _ in
+                }
+                #expect(id == 6)
+            }
+            try ingest([step], into: "other")
+        }
+    }
+
     /// A page that was listed is read where it was found, but only in the same commit.
     @Test func aListedPageIsReadInLaterCommits() throws {
         let storage = try TemporaryCache()

@@ -15,19 +15,20 @@ struct PagePlace: @unchecked Sendable {
     /// The bodies of the page in their record.
     var bodies = 0..<0
 
-    /// Has the processor fetch the chunk, and the bodies where each page of memory begins, which it does not
-    /// foresee.
+    /// Has the processor fetch the chunk, and the bodies as the other function does.
     func prefetch() {
         guard let first = chunk.baseAddress, let bytes = record.baseAddress else { return }
         for offset in stride(from: 0, to: chunk.count, by: 64) { quire_prefetch(first + offset) }
         Self.prefetch(bytes, bodies)
     }
 
+    /// Has the processor fetch the beginning of this range, and of each page of memory in it. It foresees the
+    /// rest once it has seen three lines of a page.
     static func prefetch(_ bytes: UnsafeRawPointer, _ range: Range<Int>) {
         var next = bytes + range.lowerBound
         let end = bytes + range.upperBound
         while next < end {
-            quire_prefetch(next)
+            for line in 0..<3 { quire_prefetch(next + 64 &* line) }
             next = UnsafeRawPointer(bitPattern: (UInt(bitPattern: next) | 4095) + 1)!
         }
     }

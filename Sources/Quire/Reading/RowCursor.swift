@@ -110,6 +110,7 @@ public struct RowCursor: ~Copyable, ~Escapable {
             if lends {
                 try findBodies()
                 if !isPlaced { prefetch() }
+                walk.forEachBodyElsewhere { memory.prefetch($1, ofRecord: $0, transaction) }
             }
             return true
         }
@@ -133,8 +134,7 @@ public struct RowCursor: ~Copyable, ~Escapable {
         walk.use(UnsafeRawBufferPointer(rebasing: record[..<(record.count - 8)]))
     }
 
-    /// Has the processor fetch the bodies of the chunk: where each page of memory begins, which it does not
-    /// foresee.
+    /// Has the processor fetch the bodies of the chunk that are in one record.
     private func prefetch() {
         guard let bytes = walk.bytes else { return }
         let start = min(walk.next, walk.limit)

@@ -13,6 +13,8 @@ final class SnapshotMemory {
         /// The body record that was found last; 0 if none was.
         var recordNumber: UInt64 = 0
         var record = UnsafeRawBufferPointer(start: nil, count: 0)
+        /// Those that were found before.
+        var records = FoundRecords()
         /// The feed in which no gap is from one position up to before another; 0 if none was looked for.
         var gapless: (feed: UInt32, from: UInt64, to: UInt64) = (0, 0, 0)
         var index: PostIndex?
@@ -31,6 +33,7 @@ final class SnapshotMemory {
     deinit {
         state.pointee.chunks.close()
         state.pointee.bodies.close()
+        state.pointee.records.free()
         state.deinitialize(count: 1)
         state.deallocate()
     }
@@ -159,12 +162,28 @@ final class SnapshotMemory {
         _ number: UInt64, _ transaction: Transaction
     ) throws(QuireError) -> UnsafeRawBufferPointer {
         if number == state.pointee.recordNumber { return state.pointee.record }
-        let cursor = try state.pointee.bodies.inside(transaction, .bodies)
-        guard let value = try cursor.find(NumberKey(newestFirst: number)) else {
-            throw .corrupt("body record \(number)")
+        let (last, commit) = (state.pointee.recordNumber, state.pointee.number)
+        if last != 0 { state.pointee.records[last, commit] = state.pointee.record }
+        let record: UnsafeRawBufferPointer
+        if let known = state.pointee.records[number, commit] {
+            record = known
+        } else {
+            let cursor = try state.pointee.bodies.inside(transaction, .bodies)
+            guard let value = try cursor.find(NumberKey(newestFirst: number)) else {
+                throw .corrupt("body record \(number)")
+            }
+            record = value
         }
-        (state.pointee.recordNumber, state.pointee.record) = (number, value)
-        return value
+        (state.pointee.recordNumber, state.pointee.record) = (number, record)
+        return record
+    }
+
+    /// Has the processor fetch the beginning of a body that will be lent between those of another record.
+    func prefetch(_ offset: Int, ofRecord number: UInt64, _ transaction: Transaction) {
+        guard let record = try? record(number, transaction), offset < record.count,
+            let start = record.baseAddress
+        else { return }  // lending it will tell the damage
+        PagePlace.prefetch(start, offset..<offset + 1)
     }
 
     // MARK: The id index and counters

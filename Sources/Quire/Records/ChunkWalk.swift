@@ -139,6 +139,22 @@
         return end
     }
 
+    /// Calls `body` with the record and offset of each body of a wanted entry that is in another record than
+    /// the first one.
+    func forEachBodyElsewhere(_ body: (UInt64, Int) -> Void) {
+        let first = columns.firstBody.record
+        var record = first
+        for i in 0..<columns.exceptions {
+            let item = columns.exception(i)
+            switch item.field {
+            case .record: record = item.value
+            case .offset where record != first && slot < item.slot && item.slot < end:
+                body(record, Int(UInt32(truncatingIfNeeded: item.value)))
+            default: continue
+            }
+        }
+    }
+
     // MARK: The entry
 
     // What is inlined elsewhere has the numbers of `ChunkColumns.Flag`, `Feature` and `PlaceFlag` as they
