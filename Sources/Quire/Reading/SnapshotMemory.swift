@@ -13,7 +13,8 @@ final class SnapshotMemory {
         /// The body record that was found last; 0 if none was.
         var recordNumber: UInt64 = 0
         var record = UnsafeRawBufferPointer(start: nil, count: 0)
-        /// Those that were found before.
+        /// The one before it, to which a reader of shared posts goes back.
+        var previous = (number: 0 as UInt64, record: UnsafeRawBufferPointer(start: nil, count: 0))
         var records = FoundRecords()
         /// The feed in which no gap is from one position up to before another; 0 if none was looked for.
         var gapless: (feed: UInt32, from: UInt64, to: UInt64) = (0, 0, 0)
@@ -60,7 +61,7 @@ final class SnapshotMemory {
         let number = transaction.number
         if number == state.pointee.number { return }
         state.pointee.number = number
-        state.pointee.recordNumber = 0
+        (state.pointee.recordNumber, state.pointee.previous.number) = (0, 0)
         state.pointee.gapless.feed = 0
         state.pointee.index = nil
         state.pointee.counts = nil
@@ -162,25 +163,32 @@ final class SnapshotMemory {
         _ number: UInt64, _ transaction: Transaction
     ) throws(QuireError) -> UnsafeRawBufferPointer {
         if number == state.pointee.recordNumber { return state.pointee.record }
-        let (last, commit) = (state.pointee.recordNumber, state.pointee.number)
-        if last != 0 { state.pointee.records[last, commit] = state.pointee.record }
-        let record: UnsafeRawBufferPointer
-        if let known = state.pointee.records[number, commit] {
-            record = known
+        let last = (state.pointee.recordNumber, state.pointee.record)
+        if number == state.pointee.previous.number {
+            (state.pointee.recordNumber, state.pointee.record) = state.pointee.previous
         } else {
-            let cursor = try state.pointee.bodies.inside(transaction, .bodies)
-            guard let value = try cursor.find(NumberKey(newestFirst: number)) else {
-                throw .corrupt("body record \(number)")
-            }
-            record = value
+            (state.pointee.recordNumber, state.pointee.record) = (number, try found(number, transaction))
         }
-        (state.pointee.recordNumber, state.pointee.record) = (number, record)
-        return record
+        state.pointee.previous = last
+        return state.pointee.record
+    }
+
+    private func found(
+        _ number: UInt64, _ transaction: Transaction
+    ) throws(QuireError) -> UnsafeRawBufferPointer {
+        let commit = state.pointee.number
+        if let known = state.pointee.records[number, commit] { return known }
+        let cursor = try state.pointee.bodies.inside(transaction, .bodies)
+        guard let value = try cursor.find(NumberKey(newestFirst: number)) else {
+            throw .corrupt("body record \(number)")
+        }
+        state.pointee.records.note(number, commit, value)
+        return value
     }
 
     /// Has the processor fetch the beginning of a body that will be lent between those of another record.
     func prefetch(_ offset: Int, ofRecord number: UInt64, _ transaction: Transaction) {
-        guard let record = try? record(number, transaction), offset < record.count,
+        guard let record = try? found(number, transaction), offset < record.count,
             let start = record.baseAddress
         else { return }  // lending it will tell the damage
         PagePlace.prefetch(start, offset..<offset + 1)

@@ -63,19 +63,9 @@ typedef struct {
     int (*open_reader)(peer *writer, peer **out);
 } peer_engine;
 
-// 64-bit sum over every byte, eight at a time, the rest as one number. The compiler must not skip it.
-static inline uint64_t peer_sum(const uint8_t *bytes, size_t size) {
-    uint64_t sum = size, word;
-    while (size >= 8) {
-        __builtin_memcpy(&word, bytes, 8);
-        sum += word;
-        bytes += 8;
-        size -= 8;
-    }
-    word = 0;
-    __builtin_memcpy(&word, bytes, size);
-    return sum + word;
-}
+// 64-bit sum over every byte, eight at a time, the rest as one number. Not inline: the same instructions at the
+// same place for each engine. Where a loop begins in a cache line made a tenth of a read.
+uint64_t peer_sum(const uint8_t *bytes, size_t size);
 
 extern const peer_engine peer_lmdb_c;        // the practical limit
 extern const peer_engine peer_sqlite_norm;   // normalised
