@@ -131,6 +131,12 @@ extern "C" {
         batch: *mut quire_batch,
         ticket: u64,
     ) -> quire_status;
+    pub fn quire_drop_link(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        ticket: u64,
+        out_outcome: *mut quire_outcome,
+    ) -> quire_status;
     pub fn quire_ingest(
         feed: *mut quire_feed,
         batch: *mut quire_batch,

@@ -163,6 +163,20 @@ class Feed:
         ticket = _ticket(request)
         check(lib.quire_cancel(self._handle, _batch(batch), ticket))
 
+    def drop_link(self, request: Request | int, *, batch: Batch | None = None) -> Outcome:
+        """Call this if the server refuses the link of the request for good: its cursor has expired, or names a
+        post that is gone. The link is forgotten, all posts stay, and the next plan of the place begins further up.
+
+        The verdict is REPLAN then. It is ERROR, with the reason "no-link", if no place keeps the link of the
+        request (the head, around a post, a page by its number), and STALE as of an answer.
+        """
+        out = sized("quire_outcome")
+        check(lib.quire_drop_link(self._handle, _batch(batch), _ticket(request), out))
+        try:
+            return outcome_out(out)
+        finally:
+            lib.quire_outcome_free(out)
+
     def push(
         self,
         posts: Iterable[AnyPost],
