@@ -3,7 +3,8 @@
 extension FeedState {
     /// R32. Forgets the link of a ticket. No row changes, only where the next request begins.
     mutating func dropLink(of ticket: TicketRecord) throws(Interruption) -> Outcome {
-        if let reason = try staleReason(ticket) { return Outcome(.stale, reason: reason) }
+        let reason = try staleReason(ticket)
+        if let reason { return Outcome(.stale, reason: reason) }
         if ticket.operation == .delta && deltaToken.map({ Link.token($0.text) }) != ticket.own {
             return Outcome(.stale, reason: "edge-changed")  // another token is kept by now
         }
