@@ -17,8 +17,8 @@ extension FeedState {
         return Outcome(.replan)
     }
 
-    /// Returns true if a place keeps the link. None keeps a link that was made upwards from a border, the head
-    /// request, or a number.
+    /// Returns true if a place keeps the link. None keeps a link that was made upwards from a border, the
+    /// head request, or a number.
     private func hasKeptLink(_ ticket: TicketRecord) -> Bool {
         switch ticket.operation {
         case .delta: true
