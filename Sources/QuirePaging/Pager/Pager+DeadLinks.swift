@@ -4,8 +4,8 @@ import Quire
 
 /// What one call has done since a link was refused.
 struct WayBack {
-    /// How many links one call may drop. Links that are made from posts double their distance from the border,
-    /// so this is enough for any.
+    /// How many links one call may drop. Links that are made from posts double their distance from the
+    /// border, so this is enough for any.
     private static let dropLimit = 16
     /// How many pages of cached posts one call may walk over. The next call goes on there.
     private static let walkLimit = 40

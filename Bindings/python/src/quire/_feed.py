@@ -146,25 +146,22 @@ class Feed:
         since: a token. A later request with it asks what has changed since this answer (Place.DELTA).
         deleted: in the answer to such a request, the posts that are gone.
         """
-        ticket = _ticket(request)
         out = sized("quire_outcome")
         with Buffers() as buffers:
             answer = GivenAnswer(
                 buffers, posts, next, previous, fetched_at, opaque_rows, total, since, deleted)
-            check(lib.quire_ingest(
-                self._handle, _batch(batch), ticket, answer.value, out))
+            check(lib.quire_ingest(self._handle, _batch(batch), _ticket(request), answer.value, out))
         return take_outcome(out)
 
     def cancel(self, request: Request | int, *, batch: Batch | None = None) -> None:
         """Call this if the request failed, or if its answer is no longer wanted. A late answer is still judged."""
-        ticket = _ticket(request)
-        check(lib.quire_cancel(self._handle, _batch(batch), ticket))
+        check(lib.quire_cancel(self._handle, _batch(batch), _ticket(request)))
 
     def drop_link(self, request: Request | int, *, batch: Batch | None = None) -> Outcome:
         """Call this if the server refuses the link of the request for good: a cursor that expired, a post that is gone.
 
-        The link is forgotten (REPLAN), all posts stay, and the next plan begins further up. ERROR, "no-link": no
-        place keeps the link of the request (the head, around a post, by number). STALE: as of an answer.
+        REPLAN: the link is forgotten, all posts stay, and the next plan begins further up. ERROR: no place keeps
+        the link of the request (the head, around a post, by number). STALE: as of an answer.
         """
         out = sized("quire_outcome")
         check(lib.quire_drop_link(self._handle, _batch(batch), _ticket(request), out))

@@ -7,8 +7,8 @@ import QuirePaging
 import Synchronization
 import Testing
 
-/// Servers over HTTP whose cursors expire, or name posts that are gone (R32): what is cached stays, the list goes
-/// on, and no gap hides.
+/// Servers over HTTP whose cursors expire, or name posts that are gone (R32): what is cached stays, the list
+/// goes on, and no gap hides.
 @Suite(.timeLimit(.minutes(10))) struct ExpiringLinksTests {
     private static let profile = #"""
         {"name": "x", "order": "keyless", "items": "items", "id": {"path": "id"}, "next": {"path": "next"},
