@@ -131,17 +131,17 @@ extern "C" {
         batch: *mut quire_batch,
         ticket: u64,
     ) -> quire_status;
-    pub fn quire_drop_link(
-        feed: *mut quire_feed,
-        batch: *mut quire_batch,
-        ticket: u64,
-        out_outcome: *mut quire_outcome,
-    ) -> quire_status;
     pub fn quire_ingest(
         feed: *mut quire_feed,
         batch: *mut quire_batch,
         ticket: u64,
         answer: *const quire_answer,
+        out_outcome: *mut quire_outcome,
+    ) -> quire_status;
+    pub fn quire_drop_link(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        ticket: u64,
         out_outcome: *mut quire_outcome,
     ) -> quire_status;
     pub fn quire_outcome_free(outcome: *mut quire_outcome);
