@@ -101,6 +101,8 @@ class Case:
             self.expect(self.ingest(feed, step["ticket"], step), expect)
         elif op == "cancel":
             self.expect(self.add("cancel", feed=feed, ticket=step["ticket"]), expect)
+        elif op == "drop-link":
+            self.expect(self.add("drop-link", feed=feed, ticket=step["ticket"]), expect)
         elif op in ("record", "push") and self.options[feed].get("paging") == "ids":
             self.look(feed, expect)  # an error, which the bindings' own tests show
         elif op == "record":

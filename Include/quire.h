@@ -1161,6 +1161,24 @@ quire_status quire_ingest(
     quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, uint64_t ticket,
     const quire_answer *QUIRE_NONNULL answer, quire_outcome *QUIRE_NONNULL out_outcome);
 
+/*
+ * The server refuses the link of this request for good: its cursor has expired, or names a post that is gone (R32).
+ * The feed forgets the link, and what is as old, and keeps all posts. Not for a request that failed: see
+ * quire_cancel().
+ * out_outcome: the verdict, and no posts.
+ *   QUIRE_VERDICT_REPLAN: the link is forgotten and the ticket is used up. Plan again: the next request begins
+ *   further up. After at most two such requests that is the head, or the gap above has to be filled first; links
+ *   that are made from posts (QUIRE_LINK_BELOW) begin 1, 3, 7, ... posts further up. A server that refuses every
+ *   link would be asked for ever: stop after a few.
+ *   QUIRE_VERDICT_ERROR, reason "no-link": the request has no link that a place keeps. It asked for the head, around
+ *   a post, for bodies, by number, or above a post by a link made from it. Nothing changed.
+ *   QUIRE_VERDICT_STALE: as of an answer (R2). Nothing changed; an unknown ticket is "used".
+ * Free the outcome with quire_outcome_free(). batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_drop_link(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, uint64_t ticket,
+    quire_outcome *QUIRE_NONNULL out_outcome);
+
 /* Frees what an outcome owns and empties it. [one] Since 0.1 */
 void quire_outcome_free(quire_outcome *QUIRE_NULLABLE outcome);
 

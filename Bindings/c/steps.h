@@ -180,6 +180,13 @@ static void ingest(const struct line *line, quire_feed *feed, quire_crawl *crawl
     compare_outcome(line, &outcome);
 }
 
+static void drop_link(const struct line *line, quire_feed *feed)
+{
+    quire_outcome outcome = QUIRE_OUTCOME_INIT;
+    must(quire_drop_link(feed, NULL, tickets[ticket_of(line)].ticket, &outcome));
+    compare_outcome(line, &outcome);
+}
+
 static void begin_live(const struct line *line, quire_feed *feed)
 {
     uint64_t number = (uint64_t)number_of(line, "number");
@@ -265,6 +272,7 @@ static void take(const struct line *line)
     else if (strcmp(op, "begin-live") == 0) begin_live(line, feed);
     else if (strcmp(op, "end-live") == 0) must(quire_end_live(feed, NULL));
     else if (strcmp(op, "cancel") == 0) must(quire_cancel(feed, NULL, tickets[ticket_of(line)].ticket));
+    else if (strcmp(op, "drop-link") == 0) drop_link(line, feed);
     else if (strcmp(op, "crawl") == 0) begin_crawl(line, feed);
     else if (strcmp(op, "crawl-ingest") == 0) ingest_of_crawl(line, feed);
     else if (strcmp(op, "delete") == 0) must(quire_delete(feed, NULL, id));

@@ -93,6 +93,16 @@ public func quire_cancel(_ feed: OpaquePointer?, _ batch: OpaquePointer?, _ tick
     attempt { _ = try perform(.cancel(Ticket(ticket)), on: feed, batch) }
 }
 
+@_cdecl("quire_drop_link") @implementation
+public func quire_drop_link(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ ticket: UInt64,
+    _ out: UnsafeMutablePointer<quire_outcome>?
+) -> quire_status {
+    attempt(filling: out) { out in
+        try out.fill(try perform(.dropLink(of: Ticket(ticket)), on: feed, batch).outcome)
+    }
+}
+
 // MARK: Ingest
 
 @_cdecl("quire_ingest") @implementation

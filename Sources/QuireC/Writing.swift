@@ -47,6 +47,9 @@ package final class SharedFeed: Sendable {
         if case .ingest(let answer, let ticket, _, let embedded, let note) = operation {
             let issuer = issuers.withLock { $0[ticket.number] ?? Self.forgotten }
             operation = .ingest(answer, for: ticket, issuer: issuer, embedded: embedded, note: note)
+        } else if case .dropLink(let ticket, _) = operation {
+            let issuer = issuers.withLock { $0[ticket.number] ?? Self.forgotten }
+            operation = .dropLink(of: ticket, issuer: issuer)
         }
         let reply = try write([.feed(feed().number, operation)]).onlyOne
         if case .plan(.request(let request), let issuer) = reply {

@@ -14,6 +14,8 @@ public struct DumpError: Error, Sendable, Hashable, CustomStringConvertible {
         case limit
         /// The server's answer says that the same request may succeed later.
         case later
+        /// The server's answer says that the link of the request is of no use any more (R32).
+        case expired
     }
 
     /// The kind of the error.

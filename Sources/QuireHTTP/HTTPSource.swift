@@ -81,7 +81,8 @@ public struct HTTPSource: PagingSource {
     /// Requests a page.
     /// - Throws: ``PageFailure``, transient for lost connections, timeouts, answers that are not JSON and
     ///   statuses that mean "later", lasting for other statuses, error documents and responses that do not
-    ///   match the profile.
+    ///   match the profile. Status 400, 404, 410 or 422 of a request by a link, and an
+    ///   error that the profile calls expired, refuse the link.
     ///   ``HTTPSourceError`` for a request that the template cannot express.
     public func page(for request: PageRequest) async throws -> PageResponse {
         let (url, body, profile) = try question(Question(request))
@@ -248,6 +249,9 @@ public struct HTTPSource: PagingSource {
 
     // MARK: Responses
 
+    /// The statuses of a request by a link that say that the link is of no use any more.
+    private static let deadLink: Set<Int> = [400, 404, 410, 422]
+
     private func response(
         _ received: RawResponse, from url: URL, to request: PageRequest, _ profile: Profile
     ) throws -> PageResponse {
@@ -276,6 +280,8 @@ public struct HTTPSource: PagingSource {
             } else if isSuccess, failure.pause != nil || failure.quota?.remaining == 0 {
                 failure.isTransient = true
             }
+            let isDead = error.kind == .expired || Self.deadLink.contains(status)
+            failure.refusesLink = isDead && !failure.isTransient && request.followsLink
             throw failure
         }
         var answer = page.answer

@@ -58,6 +58,12 @@ static void plans(void)
     memset(&garbage, 0x5a, sizeof garbage);
     quire_request_free(&garbage);
     EXPECT(QUIRE_OK, quire_cancel(feed, NULL, UINT64_MAX));
+
+    quire_outcome outcome = QUIRE_OUTCOME_INIT;
+    EXPECT(BAD, quire_drop_link(feed, NULL, 1, NULL));
+    EXPECT(QUIRE_OK, quire_drop_link(feed, NULL, UINT64_MAX, &outcome));
+    REQUIRE(outcome.verdict == QUIRE_VERDICT_STALE && outcome.is_unchanged == 1);
+    quire_outcome_free(&outcome);
 }
 
 static void ingests(void)

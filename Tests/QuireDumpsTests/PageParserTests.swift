@@ -213,18 +213,19 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         #expect(error.map { $0.message.count < 200 } == true)
     }
 
-    /// Errors that pass by themselves, by their name, whatever the status.
-    @Test func errorsThatPass() throws {
+    /// Errors that pass by themselves, or concern the link of the request, by name, whatever the status.
+    @Test func errorsThatPassOrExpire() throws {
         let profile = try Profile(
             json: Array(
                 #"""
                 {"name": "p", "id": {"path": "id"}, "items": "items",
                  "error": {"path": "errors", "name": ["errors.0.type", "errors.0.extensions.code"],
-                  "message": "errors.0.message", "later": ["BUSY", "7"]}}
+                  "message": "errors.0.message", "later": ["BUSY", "7"], "expired": ["OLD"]}}
                 """#.utf8), name: "p")
         let parser = PageParser(profile: profile)
         let cases: [(errors: String, kind: DumpError.Kind?, message: String)] = [
             (#"[{"type": "BUSY", "message": "m"}]"#, .later, "error document: BUSY: m"),
+            (#"[{"type": "OLD", "message": "BUSY"}]"#, .expired, "error document: OLD: BUSY"),
             (#"[{"type": 7}]"#, .later, "error document: 7"),
             (#"[{"extensions": {"code": "BUSY"}}, {"type": "x"}]"#, .later, "error document: BUSY"),
             (#"[{"type": "NO", "extensions": {"code": "BUSY"}}]"#, .data, "error document: NO"),
@@ -244,6 +245,8 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         }
         #expect(
             profile.explanation.contains { $0 == ("later", "BUSY or 7: the same request may succeed later") })
+        let forgets = ("expired", "OLD: the link of the request is forgotten")
+        #expect(profile.explanation.contains { $0 == forgets })
     }
 
     @Test(arguments: [

@@ -81,6 +81,8 @@ private:
             feed.end_live();
         } else if (op == "cancel") {
             feed.cancel(tickets_.at(text("ticket")));
+        } else if (op == "drop-link") {
+            describe(feed.drop_link(tickets_.at(text("ticket"))));
         } else if (op == "crawl") {
             crawls_.insert_or_assign(text("crawl"), feed.crawl_from_head(static_cast<std::uint64_t>(number("start"))));
             return;

@@ -179,6 +179,9 @@ class Replay:
     def do_cancel(self, line: dict[str, Any], feed: quire.Feed) -> None:
         feed.cancel(self.tickets[line["ticket"]])
 
+    def do_drop_link(self, line: dict[str, Any], feed: quire.Feed) -> dict[str, Any]:
+        return self.outcome(feed.drop_link(self.tickets[line["ticket"]]))
+
     def do_delete(self, line: dict[str, Any], feed: quire.Feed) -> None:
         feed.delete(line["id"])
 

@@ -40,6 +40,16 @@ impl Feed {
         Error::check(unsafe { sys::quire_cancel(self.c, batch::c(batch), ticket) })
     }
 
+    /// Call this if the server refuses the link of the request for good: its cursor has expired, or names a post
+    /// that is gone. The link is forgotten, all posts stay, and the next plan of the place begins further up. The
+    /// verdict is that of `quire_drop_link`.
+    pub fn drop_link(&self, batch: Option<&Batch>, ticket: u64) -> Result<Outcome, Error> {
+        let mut outcome = Outcome::EMPTY;
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_drop_link(self.c, batch::c(batch), ticket, &mut outcome.c) })?;
+        Ok(outcome)
+    }
+
     /// Judges the answer and takes it in: the whole page or nothing. A verdict against it is no error.
     pub fn ingest(&self, batch: Option<&Batch>, ticket: u64, answer: &Answer<'_>) -> Result<Outcome, Error> {
         let mut outcome = Outcome::EMPTY;

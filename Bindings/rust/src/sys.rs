@@ -138,6 +138,12 @@ extern "C" {
         answer: *const quire_answer,
         out_outcome: *mut quire_outcome,
     ) -> quire_status;
+    pub fn quire_drop_link(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        ticket: u64,
+        out_outcome: *mut quire_outcome,
+    ) -> quire_status;
     pub fn quire_outcome_free(outcome: *mut quire_outcome);
     pub fn quire_verdict_name(verdict: i32) -> *const c_char;
     pub fn quire_push(

@@ -61,6 +61,10 @@ impl Replay {
             "begin-live" => feed.begin_live(None, message)?,
             "end-live" => feed.end_live(None)?,
             "cancel" => feed.cancel(None, self.tickets[line.text("ticket")])?,
+            "drop-link" => {
+                let outcome = feed.drop_link(None, self.tickets[line.text("ticket")])?;
+                self.describe(&outcome);
+            }
             "crawl" => {
                 let crawl = feed.crawl_from_head(line.number("start").unwrap() as u64)?;
                 self.crawls.insert(line.text("crawl").into(), crawl);

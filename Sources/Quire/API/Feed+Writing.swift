@@ -86,6 +86,26 @@ extension Feed {
         return Outcome(.error, reason: reason)
     }
 
+    /// R32. Reports that the server refuses the link of this request for good: its cursor has expired, or
+    /// names a post that is gone. The feed forgets the link and what is as old, and keeps all posts; the
+    /// next plan of the place begins further up. After at most two such requests that is the head, or the
+    /// gap above has to be filled first. Links that are made from posts begin 1, 3, 7 and so on posts
+    /// further up.
+    ///
+    ///     let outcome = try feed.dropLink(of: request.ticket)
+    ///     if outcome.help == .planAgain { plan = try feed.plan(.tail) }
+    ///
+    /// Only for what the server says of the link itself, not for a request that failed: see
+    /// ``fail(_:reason:)``. A server that refuses each link would be asked again and again, so stop after a
+    /// few.
+    /// - Parameter ticket: That of the refused request. It is used up if the verdict is `.replan`.
+    /// - Returns: `.replan` if the link was forgotten. `.error` with the reason `no-link` if the request has
+    ///   none that a place keeps: it asked for the head, around a post, for bodies, by number, or above a
+    ///   post by a link made from it. `.stale` as of an answer (R2). The last two change nothing.
+    public func dropLink(of ticket: Ticket) throws -> Outcome {
+        try write { try $0.dropLink(of: ticket, in: number) }
+    }
+
     /// R14. Removes a post from the feed because it is gone on the server: the neighbours close up.
     /// Answers to requests planned before do not bring it back.
     public func delete(_ id: PostID) throws {

@@ -62,6 +62,8 @@ extension WriteSession {
             return .flag(try exchangeAttribute(name, from: old, to: new, of: feed))
         case .beginLive(let message): try setLive(true, after: message, in: feed)
         case .endLive: try setLive(false, after: nil, in: feed)
+        case .dropLink(let ticket, let issuer):
+            return .outcome(try dropLink(of: ticket, issuer: issuer, in: feed))
         case .cancel(let ticket): try cancel(ticket, in: feed)
         case .delete(let id): try delete(id, in: feed)
         case .reset: try reset(feed)

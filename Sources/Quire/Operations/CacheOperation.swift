@@ -49,6 +49,8 @@ public enum FeedOperation: Sendable, Hashable {
     case crawl(Answer, page: Int?, of: Crawl)
     /// ``Feed/cancel(_:)``
     case cancel(Ticket)
+    /// ``Feed/dropLink(of:)``. The issuer is that of ``ingest(_:for:issuer:embedded:note:)``.
+    case dropLink(of: Ticket, issuer: UInt64 = 0)
     /// ``Feed/delete(_:)``
     case delete(PostID)
     /// ``Feed/evict(_:)``

@@ -141,6 +141,9 @@ extension FeedOperation: Record {
             crawl.encode(&writer)
         case .beginLive(let message): writer.optional(message) { $0.number($1) }
         case .cancel(let ticket): writer.number(ticket.number)
+        case .dropLink(let ticket, let issuer):
+            writer.number(ticket.number)
+            writer.word(issuer)
         case .delete(let id), .pin(let id), .unpin(let id), .removeLocal(let id): id.encode(&writer)
         case .evict(let ids): writer.list(ids) { $1.encode(&$0) }
         case .evictPage(let index): writer.signed(Int64(index))
@@ -188,6 +191,7 @@ extension FeedOperation: Record {
         case .confirmLocal: 19
         case .setAttribute: 20
         case .exchangeAttribute: 21
+        case .dropLink: 22
         }
     }
 
@@ -228,6 +232,7 @@ extension FeedOperation: Record {
         case 21:
             self = .exchangeAttribute(
                 try reader.text(), from: try reader.optionalBytes(), to: try reader.optionalBytes())
+        case 22: self = .dropLink(of: Ticket(try reader.number()), issuer: try reader.word())
         default: throw ByteReader.damage
         }
     }

@@ -27,11 +27,19 @@ extension Draft {
             rows.remove(at: at)  // the bounded range is empty: joined
             return
         }
-        if link == .unknown { throw .refused(.empty) }
+        if link == .unknown {
+            guard state.options.paging == .keyset, ticket.after != nil, try isLinkMade(at) else {
+                throw .refused(.empty)
+            }
+            let word: Link = edge.link == .confirmEnd ? .confirmEnd : .unknown
+            let after = isPositioned ? nil : standsAt.map { state.id(of: $0) }
+            return setEdge(state.newEdge(word, after: after), at: at)
+        }
         if link == .end { return try endBelow(at, gap: gap, edge: edge) }
         // the request may have used another link, from further up
-        let triedLinks = ticket.own == edge.link ? edge.triedLinks + [edge.link] : [ticket.own]
+        var triedLinks = ticket.own == edge.link ? edge.triedLinks + [edge.link] : [ticket.own]
         if triedLinks.contains(link) { throw .refused(.noProgress) }  // R12
+        if hasGotOn { triedLinks.removeLast() }  // nothing goes round without going back
         let border = try border(above: at)
         let isLoose = isLoose(.last, at: border) || (edge.isLoose && shown.isEmpty)
         let after = isPositioned ? nil : standsAt.map { state.id(of: $0) }
@@ -39,6 +47,22 @@ extension Draft {
         follow.isDoubtful = edge.isDoubtful || edge.link == .confirmEnd
         setEdge(follow, at: at)
         if isPositioned { moveLink(of: border, to: link, isLoose: isLoose) }
+    }
+
+    /// R12. True if the answer stands further down than where its link begins, over entries that are cached.
+    private var hasGotOn: Bool {
+        guard !isPositioned, let standsAt, let after = ticket.after.flatMap({ state.cached($0) }) else {
+            return false
+        }
+        let rows = rows
+        guard let from = rows.firstIndex(of: .entry(after)) else { return false }
+        return rows[from...].dropFirst().contains(.entry(standsAt))
+    }
+
+    /// R32. Returns true if a link can be made from what an answer without one has shown: from its border,
+    /// which is there after all, or from a cached entry further down than where the request began.
+    private func isLinkMade(_ at: Int) throws(Interruption) -> Bool {
+        isPositioned ? shown.contains(try border(above: at)) : hasGotOn
     }
 
     /// Updates the link of the page that contains the border, too.

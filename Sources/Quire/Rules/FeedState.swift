@@ -193,6 +193,9 @@ extension FeedState {
 
     /// Returns the edge after its page was fetched again, with that page's link unless it says nothing new.
     mutating func renewed(_ edge: Edge, _ link: Link, isLoose: Bool) -> Edge {
+        if link == .unknown && options.paging == .keyset && edge.isOverlapping && !edge.link.isProven {
+            return newEdge(edge.link == .head ? .unknown : edge.link)  // R32: the border is there after all
+        }
         if link == .unknown || (link == edge.link && !edge.isOverlapping) { return edge }
         return newEdge(link, isLoose: isLoose)
     }

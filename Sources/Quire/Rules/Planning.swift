@@ -102,8 +102,9 @@ extension FeedState {
         guard let border = try entryAbove(edge: edge.number) else { return .failure(.empty) }
         var (link, after, isLoose) = (edge.link, edge.after, edge.isLoose)
         if (link == .unknown || link == .confirmEnd) && options.paging == .keyset {
-            link = .below(id(of: border))
-            record.minted = id(of: border)
+            if !leads(from: after, to: border) { after = nil }
+            link = .below(after ?? id(of: border))  // R32: what was made from the border may be dead
+            if after == nil { record.minted = id(of: border) }
         } else if [.unknown, .confirmEnd, .head].contains(link) || !leads(from: after, to: border) {
             (link, after, isLoose) = try nearestLink(border)
         }

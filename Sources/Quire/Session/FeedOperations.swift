@@ -68,6 +68,35 @@ extension WriteSession {
         touch()
     }
 
+    /// R32. Forgets the link of a ticket, because the server refuses it for good.
+    func dropLink(of ticket: Ticket, issuer: UInt64 = 0, in feed: UInt32) throws -> Outcome {
+        guard var record = try tickets.record(ticket, of: feed) else {
+            return Outcome(.stale, reason: "used")
+        }
+        if issuer != 0 && record.issuer != issuer { return Outcome(.stale, reason: "issuer") }
+        if counters.aliases > 0 { record = try named(record, in: feed) }
+        let dropped = record
+        var outcome = Outcome()
+        try change(
+            feed,
+            focus: { loader in
+                if let after = dropped.after { try loader.load(posts: [after]) }
+                if let minted = dropped.minted { try loader.load(posts: [minted]) }
+                if let join = dropped.join { try loader.load(posts: [join.upper, join.lower]) }
+                try loader.load(edges: dropped.edges, of: dropped.gap)
+            },
+            { state throws(Interruption) in
+                outcome = try state.dropLink(of: dropped)
+                return Effect(isChange: outcome.verdict == .replan)
+            })
+        if outcome.verdict == .replan {
+            try tickets.remove(ticket, of: feed)
+        } else {
+            try cancel(ticket, in: feed)
+        }
+        return outcome
+    }
+
     // MARK: Answers
 
     func ingest(_ answer: Answer, for ticket: Ticket, in feed: UInt32) throws -> Outcome {

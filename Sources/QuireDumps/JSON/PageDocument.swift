@@ -18,14 +18,21 @@ extension PageParser {
         return inside.allSatisfy { [0x20, 0x0A, 0x0D, 0x09].contains($0) }
     }
 
-    /// Returns what the last scan found of an error: whether it passes by itself, its name and the message.
+    /// Returns what the last scan found of an error: its kind, its name and the message.
     private func error(
         _ field: ErrorField, in document: ArraySlice<UInt8>
     ) -> (kind: DumpError.Kind, words: [String]) {
         let name = (field.names + [field.path]).lazy.compactMap { [self] in token($0, in: document) }.first
         let message = field.message.flatMap { token($0, in: document) }
-        let passes = name.map(field.later.contains) ?? false
-        return (passes ? .later : .data, [name, message].compactMap { $0.map { printable($0, limit: 120) } })
+        let kind: DumpError.Kind =
+            if let name, field.later.contains(name) {
+                .later
+            } else if let name, field.expired.contains(name) {
+                .expired
+            } else {
+                .data
+            }
+        return (kind, [name, message].compactMap { $0.map { printable($0, limit: 120) } })
     }
 
     func check(_ mark: Mark, _ span: cjson_span) throws(DumpError) {

@@ -312,6 +312,8 @@ struct ErrorField: Sendable {
     var message: FieldPath?
     /// The names of errors that pass by themselves.
     var later: [String]
+    /// The names of errors that say that the link of the request is of no use any more.
+    var expired: [String]
 
     var paths: [FieldPath] { [path] + names + [message].compactMap(\.self) }
 }

@@ -82,7 +82,8 @@ private struct Contents: Decodable {
             error: try fields.object("error") {
                 ErrorField(
                     path: try $0.path("path") ?? $0.missing("path"), names: try $0.paths("name"),
-                    message: try $0.path("message"), later: try $0.value("later", [String].self) ?? [])
+                    message: try $0.path("message"), later: try $0.value("later", [String].self) ?? [],
+                    expired: try $0.value("expired", [String].self) ?? [])
             })
         try check(fields)
     }

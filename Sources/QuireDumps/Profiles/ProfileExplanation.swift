@@ -44,6 +44,8 @@ extension Profile {
         add("error", error.map { "a response with \($0.path) is an error document" })
         let later = error.map { $0.later.map { printable($0) }.joined(separator: " or ") } ?? ""
         add("later", later.isEmpty ? nil : "\(later): the same request may succeed later")
+        let expired = error.map { $0.expired.map { printable($0) }.joined(separator: " or ") } ?? ""
+        add("expired", expired.isEmpty ? nil : "\(expired): the link of the request is forgotten")
         add("order", order.rawValue)
         add("paging", isNumberedFrom.map { "\(paging.rawValue), the first is \($0)" } ?? paging.rawValue)
         add("sizes", sizesInWords)

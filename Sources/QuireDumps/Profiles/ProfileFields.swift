@@ -24,7 +24,7 @@ struct ProfileFields {
         "bodies": ["address", "id", "items"], "page": places.union(["query"]), "pages": places,
         "since": places, "deleted": [],
         "total": places, "page_size": places, "backoff": places, "quota": places, "quota_renewal": places,
-        "error": ["path", "name", "message", "later"],
+        "error": ["path", "name", "message", "later", "expired"],
         "sort": ["query", "usual", "bump", "stable", "ranked", "ascending"],
         "order": [], "paging": [], "first_page": [], "sizes": [],
     ]

@@ -5,10 +5,12 @@ extension Pager {
     /// twice for each row of the feed. No fixed number is enough for all searches; quire.h says why.
     private static let rounds = 40
 
-    /// Plans, requests and ingests, and repeats that while the engine says so.
+    /// Plans, requests and ingests, and repeats that while the engine says so. Where the server refuses
+    /// links, it goes on until the place is reached from further up.
     func load(_ place: Place) async throws -> PageResult {
         try Task.checkCancellation()
         var outcome: Outcome?
+        var way = WayBack()
         var (round, limit) = (0, Self.rounds)
         while round < limit {
             round += 1
@@ -32,8 +34,13 @@ extension Pager {
             do {
                 let response = try await completed(ask(request), to: request)
                 try Task.checkCancellation()
+                way.note(response)
                 result = try await take(response, to: request, issuedBy: issuer)
             } catch {
+                if let dropped = try await drop(request, issuedBy: issuer, error, &way) {
+                    outcome = dropped
+                    continue
+                }
                 // If that fails too, the next equal request shares the ticket. The caller hears of the first
                 // failure.
                 _ = try? await writer.write(.cancel(request.plan.ticket))
@@ -43,7 +50,7 @@ extension Pager {
             interceptors.forEach { $0.observe(request, .success(result)) }
             guard case .loaded(let judged) = result else { return result }
             outcome = judged
-            if !judged.verdict.asksAgain(judged) {
+            if !judged.verdict.asksAgain(judged), !way.goesOn(after: judged, to: request) {
                 note(judged, at: place)
                 return result
             }

@@ -18,7 +18,8 @@ public protocol PagingSource: Sendable {
     /// (``Pager/update()``) contains the changes, `deleted` and a new `since`. If it is only a part, its
     /// `next` leads to the rest (``PageRequest/rest``).
     /// - Throws: ``PageFailure``, which says whether a retry may help, or any other error. A thrown error
-    ///   never changes the cache. If the server sends an error as an answer without posts, throw it, and do
+    ///   never changes a post or a gap; one that ``PageFailure/refusesLink`` makes the feed forget the link.
+    ///   If the server sends an error as an answer without posts, throw it, and do
     ///   not return an empty page.
     func page(for request: PageRequest) async throws -> PageResponse
 }
@@ -58,6 +59,15 @@ public struct PageRequest: Sendable, Hashable {
     public var target: Request.Target { plan.target }
     /// Bounded requests: stop at this post.
     public var until: PostID? { plan.until }
+    /// True if the request follows a link of the server or one made from a post, or asks for changes since a
+    /// token. A server may refuse these for good (``PageFailure/refusesLink``).
+    public var followsLink: Bool {
+        switch target {
+        case .link(.token), .link(.below), .link(.above): true
+        case .delta: rest == nil
+        case .link, .position, .page, .around, .snapshot, .bodies: false
+        }
+    }
 
     /// The key of the request in a recording.
     var identity: String {
@@ -167,13 +177,22 @@ public struct PageFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public var pause: Duration?
     /// The number of requests that the server still permits; nil if it does not say.
     public var quota: Quota?
+    /// True if the server refuses the link of the request for good: a cursor has expired, or names a post
+    /// that is gone. The pager forgets the link and goes on from further up, in the same call (R32). It
+    /// means nothing if the failure is transient, or the request follows no link
+    /// (``PageRequest/followsLink``).
+    public var refusesLink: Bool
 
     /// Creates a failure with what the server said about further requests.
-    public init(_ message: String, isTransient: Bool, pause: Duration? = nil, quota: Quota? = nil) {
+    public init(
+        _ message: String, isTransient: Bool, pause: Duration? = nil, quota: Quota? = nil,
+        refusesLink: Bool = false
+    ) {
         self.message = message
         self.isTransient = isTransient
         self.pause = pause
         self.quota = quota
+        self.refusesLink = refusesLink
     }
 
     public var description: String { message }

@@ -127,7 +127,15 @@ struct CallFuzzing {
         case 15: look(feed)
         case 16:
             if batch == nil { _ = quire_reclaim(cache, Int(truncatingIfNeeded: number()), &count) }
-            _ = quire_cancel(feed, batch, tickets[below(tickets.count)])
+            let ticket = tickets[below(tickets.count)]
+            if below(2) == 0 {
+                _ = quire_cancel(feed, batch, ticket)
+            } else {
+                var outcome = quire_outcome()
+                outcome.struct_size = UInt32(MemoryLayout<quire_outcome>.size)
+                _ = quire_drop_link(feed, batch, ticket, &outcome)
+                quire_outcome_free(&outcome)
+            }
         case 17: name(feed, id)
         case 18: push(feed)
         default: record(feed)

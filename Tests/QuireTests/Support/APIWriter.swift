@@ -65,6 +65,10 @@ final class APIWriter {
             return try cache.batch {
                 try ingest(answer, ticket, named, embedded, note, batch: $0, feed, issuer)
             }
+        case .dropLink(let ticket, let named):
+            return try cache.batch {
+                try refuse(ticket, named, batch: $0, feed) ?? .outcome($0[feed].dropLink(of: ticket))
+            }
         case .push(let answer, let number, let follows):
             return .outcome(try feed.push(answer, number: number, follows: follows))
         case .beginLive(let message): try feed.beginLive(after: message)
@@ -106,13 +110,20 @@ final class APIWriter {
         return first
     }
 
+    /// The reply to an operation that names another issuer than that of its ticket.
+    private func refuse(
+        _ ticket: Ticket, _ named: UInt64, batch: borrowing Batch, _ feed: Feed
+    ) throws -> CacheReply? {
+        let isOpen = try batch.session.tickets.record(ticket, of: feed.number) != nil
+        let issued = issuers[TicketOfFeed(feed: feed.number, ticket: ticket)] ?? 0
+        return named != 0 && isOpen && named != issued ? .outcome(Outcome(.stale, reason: "issuer")) : nil
+    }
+
     private func ingest(
         _ answer: Answer, _ ticket: Ticket, _ named: UInt64, _ embedded: [EmbeddedPage], _ note: PageNote?,
         batch: borrowing Batch, _ feed: Feed, _ issuer: UInt64
     ) throws -> CacheReply {
-        let isOpen = try batch.session.tickets.record(ticket, of: feed.number) != nil
-        let issued = issuers[TicketOfFeed(feed: feed.number, ticket: ticket)] ?? 0
-        if named != 0 && isOpen && named != issued { return .outcome(Outcome(.stale, reason: "issuer")) }
+        if let refusal = try refuse(ticket, named, batch: batch, feed) { return refusal }
         let outcome = try batch[feed].ingest(answer, for: ticket)
         if !outcome.isUnchanged {
             for page in embedded { _ = try embed(page, batch, issuer) }

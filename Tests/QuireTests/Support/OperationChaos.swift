@@ -132,6 +132,7 @@ struct OperationChaos {
     private mutating func ingest(_ ticket: Ticket, _ issuer: UInt64) -> FeedOperation {
         if !isWide { return .ingest(answer(), for: ticket) }
         if random.chance(0.1) { return .cancel(ticket) }
+        if random.chance(0.1) { return .dropLink(of: ticket, issuer: random.pick([0, issuer, 1])) }
         let embedded = random.chance(0.15) ? (0...random.below(2)).map { _ in page() } : []
         return .ingest(
             answer(), for: ticket, issuer: random.pick([0, issuer, issuer, 1]), embedded: embedded,

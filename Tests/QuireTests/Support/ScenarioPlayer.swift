@@ -33,6 +33,7 @@ final class ScenarioPlayer {
         case "answer": try answer(step, tickets[step["ticket"]!.text!]!!, feed, target)
         case "cancel":
             if let ticket = tickets[step["ticket"]!.text!]! { try write(.cancel(ticket), feed, target) }
+        case "drop-link": try write(.dropLink(of: tickets[step["ticket"]!.text!]!!), feed, target)
         case "record":
             if step["missing"]?.bool == true || step["error"] != nil || feed.options.paging == .ids { return }
             let name = feed.name + "/" + (step["run"]?.text ?? "")

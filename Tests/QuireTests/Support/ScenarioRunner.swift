@@ -95,6 +95,8 @@ final class ScenarioRunner {
             describe(try answer(step, tickets[step["ticket"]!.text!]!!, feed), into: &seen)
         case "cancel":
             if let ticket = tickets[step["ticket"]!.text!]! { try feed.cancel(ticket) }
+        case "drop-link":
+            describe(try feed.dropLink(of: tickets[step["ticket"]!.text!]!!), into: &seen)
         case "record": try record(step, feed, &seen)
         case "push": try push(step, feed, &seen)
         case "live": try feed.beginLive(after: step["number"]?.int.map(UInt64.init))

@@ -97,28 +97,47 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
             if not self.server.position:
                 return
             step["target"] = rng.choice(sorted(self.server.position))
-        self.labels += 1
-        label = f"t{self.labels}"
-        seen = self.step(dict(step, op="plan", **{"as": label}))
-        if seen["ticket"] is None:
+        job = self.plan(step, rng)
+        if job is None:
             return
-        ticket = self.runner.tickets[label]
-        job = {"label": label, "plan": seen["plan"], "op": ticket.op, "limit": step["limit"],
-               "bounded": ticket.bounded, "seed": rng.random(), "ready": None}
         if rng.random() < .3:                                   # slow network
             if rng.random() < .5:
                 job["ready"] = self.prepare(job)
             self.pending.append(job)
             if rng.random() < .5:
-                self.step({"op": "cancel", "ticket": label})
+                self.step({"op": "cancel", "ticket": job["label"]})
+        elif rng.random() < .1:
+            while job and self.refuse(job) and rng.random() < .7:
+                job = self.plan(step, rng)                      # the next link is as old
         else:
             self.deliver(job)
+
+    def plan(self, step, rng):
+        """Returns the request as a job, None if there is none."""
+        self.labels += 1
+        label = f"t{self.labels}"
+        seen = self.step(dict(step, op="plan", **{"as": label}))
+        if seen["ticket"] is None:
+            return None
+        ticket = self.runner.tickets[label]
+        return {"label": label, "plan": seen["plan"], "op": ticket.op, "limit": step["limit"],
+                "bounded": ticket.bounded, "seed": rng.random(), "ready": None}
+
+    def refuse(self, job):
+        """R32: the server says that the link of this request is dead. The places stay as they are."""
+        before, links = self.feed.segments(), picture.show(self.feed)
+        seen = self.step({"op": "drop-link", "ticket": job["label"]})
+        if self.feed.segments() != before:
+            raise Failure(f"no-wipe: a dropped link changed {before} to {self.feed.segments()}")
+        if seen["outcome"] != "replan" and picture.show(self.feed) != links:
+            raise Failure(f"no-wipe: {seen['outcome']} changed {links} to {picture.show(self.feed)}")
+        return seen["outcome"] == "replan"
 
     def late(self, rng):
         """A delayed answer arrives."""
         if self.pending:
             job = self.pending.pop(rng.randrange(len(self.pending)))
-            self.deliver(job)
+            self.refuse(job) if rng.random() < .08 else self.deliver(job)
 
     def prepare(self, job):
         rng = random.Random(job["seed"])

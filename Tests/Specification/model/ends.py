@@ -1,7 +1,7 @@
 """R11, R12: what the server says has ended, and answers that do not lead on."""
 from __future__ import annotations
 
-from .objects import CONFIRM_END, END, Gap, Refused, UNKNOWN
+from .objects import CONFIRM_END, END, Gap, HEAD, Refused, UNKNOWN, WORDS
 
 
 class Ends:
@@ -41,6 +41,10 @@ class Ends:
         if self.ends_range:
             del self.rows[at]                                 # the bounded range is empty: joined
             return
+        if link == UNKNOWN and feed.paging == "keyset" and ticket.overlapping and \
+                (self.positioned and self.border_at(at) in self.shown or self.got_on()):
+            word = edge.link if edge.link in WORDS and edge.link != HEAD else UNKNOWN
+            return self.put_edge(at, feed._edge(word, None if self.positioned else self.stands_at))     # R32: minted there
         if link == UNKNOWN:
             raise Refused("empty")
         assumed = link == END and ticket.claims and self.border_at(at) not in self.shown    # R26.9
@@ -64,6 +68,8 @@ class Ends:
         tried_links = (*edge.tried_links, edge.link) if ticket.own == edge.link else (ticket.own,)       # or it was taken up above
         if link in tried_links:
             raise Refused("no-progress")                      # R12
+        if self.got_on():
+            tried_links = tried_links[:-1]                     # it cannot go round without going back
         border = self.border_at(at)
         loose = self.is_loose(-1, border) or (edge.loose and not self.shown)
         follow = feed._edge(link, after=None if self.positioned else self.stands_at,
@@ -77,6 +83,11 @@ class Ends:
             page = feed.pages.get(feed.entries[border].page)
             if page and page.last == border:
                 page.next, page.loose_below = link, loose
+
+    def got_on(self):
+        """R12. The answer stands further down than where its link begins, over entries that are cached."""
+        where = self.where()
+        return not self.positioned and where.get(self.stands_at, -1) > where.get(self.ticket.after, len(self.rows))
 
     def is_outrun(self, at):
         """R11. Something below was seen by an answer that arrived after this request was planned: this older end

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from .changes import Changes
 from .draft import Draft
+from .drops import Drops
 from .links import Links
 from .names import Names
 from .objects import END, HELP, Entry, Gap, ORDER_CLASSES, Outcome, PAGING_KINDS, Page, Refused, Ticket, UNKNOWN
@@ -15,7 +16,7 @@ from .rows import Rows
 from .sizes import Sizes
 
 
-class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
+class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes, Drops):
     """A list as a server shows it, and the parts of it that are cached."""
 
     def __init__(self, cache, order="keyless", paging="cursor", trust_end=False, limit=20,

@@ -11,6 +11,8 @@ class Links:
 
     def _renewed(self, edge, link, loose=False):
         """The bordering page was fetched again: take its link unless it says nothing new."""
+        if link == UNKNOWN and self.paging == "keyset" and edge.overlapping and edge.link in WORDS:
+            return self._edge(UNKNOWN if edge.link == HEAD else edge.link)      # R32: the border is there after all
         if link == UNKNOWN or (link == edge.link and not edge.overlapping):
             return edge
         return self._edge(link, loose=loose)

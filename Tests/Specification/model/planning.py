@@ -65,7 +65,8 @@ class Planning:
         link, after, border, minted = edge.link, edge.after, self._entry_above(edge), None
         loose = edge.loose
         if link in (UNKNOWN, CONFIRM_END) and self.paging == "keyset":
-            link, minted = "<" + border, border
+            after = after if after and self._leads_to(after, border) else None      # R32
+            link, minted = "<" + (after or border), None if after else border
         elif link in (UNKNOWN, CONFIRM_END, HEAD) or (after and not self._leads_to(after, border)):
             link, after, loose = self._nearest_link(border)
         claims = self.paging == "pages"                         # R26: a position, not a place

@@ -14,6 +14,14 @@ extension OracleHistory {
         let seed = random.next()
         guard var job = try plan(place, limit: limit, isBounded: isBounded, seed: seed) else { return }
         guard random.chance(0.3) else {
+            if random.chance(0.1) {
+                while try isLinkRefused(of: job) {
+                    let next = try plan(place, limit: limit, isBounded: isBounded, seed: seed)
+                    guard let next else { return }
+                    job = next
+                    if random.chance(0.3) { break }  // else this one is as old
+                }
+            }
             try deliver(job)
             return
         }
@@ -23,6 +31,18 @@ extension OracleHistory {
             note("cancel ticket \(job.request.ticket.number)")
             try feed.cancel(job.request.ticket)
         }
+    }
+
+    /// R32. The server refuses the link of this request for good. Returns true if it had one. No post, gap or
+    /// end changes.
+    private func isLinkRefused(of job: OracleJob) throws -> Bool {
+        let outcome = try feed.dropLink(of: job.request.ticket)
+        note("drop the link of ticket \(job.request.ticket.number): \(outcome.verdict.rawValue)")
+        let (before, after) = (view, try OracleView(of: subject))
+        guard after.lines == before.lines, after.pages == before.pages,
+            after.headIsClosed == before.headIsClosed, after.tailIsEnd == before.tailIsEnd
+        else { throw OracleFailure(.noWipe, "a dropped link changed \(before)") }
+        return outcome.verdict == .replan
     }
 
     /// A delayed answer arrives.

@@ -59,6 +59,7 @@ struct Scope {
         if reply.shown.contains(border) { return border }
         let above = before.entries.prefix { $0 != border }
         if let shown = reply.shown.last(where: above.contains) { return shown }
+        if case .link(.below(let start)) = job.request.target, above.contains(start) { return start }  // R32
         guard case .link(.token(let text)) = job.request.target, let place = Int64(text.dropFirst())
         else { return border }
         return above.last { knowledge.seen[$0] == place }

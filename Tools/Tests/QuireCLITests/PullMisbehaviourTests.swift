@@ -114,25 +114,66 @@ struct PullMisbehaviourTests {
         #expect(try await box.rows(of: "f") == Self.all)
     }
 
-    @Test("links that expired are named, and the first page leads on when the rest is forgotten")
-    func expired() async throws {
-        let life = Mutex(0)
-        let server = try await LoopbackServer.start { request in
-            let now = life.withLock(\.self)
-            let token = (request.query["cursor"] ?? "0-\(now)").split(separator: "-").compactMap { Int($0) }
-            if token[1] != now { return .json(#"{"message": "gone"}"#, status: 410) }
-            let next = token[0] + 10 < Self.count ? "\"\(token[0] + 10)-\(now)\"" : "null"
-            return .json(#"{"rows": \#(Self.rows(token[0])), "next_cursor": \#(next)}"#)
+    /// A server whose cursors hold as long as `life` stays, and never, if `isAlwaysDead`.
+    private static func expiring(
+        _ life: ServerLife, isAlwaysDead: Bool = false
+    ) async throws -> LoopbackServer {
+        try await LoopbackServer.start { request in
+            let now = life.now.withLock(\.self)
+            let cursor = request.query["cursor"]
+            let token = (cursor ?? "0-\(now)").split(separator: "-").compactMap { Int($0) }
+            if token[1] != now || isAlwaysDead && cursor != nil {
+                return .json(#"{"message": "cursor expired"}"#, status: 410)
+            }
+            let next = token[0] + 10 < count ? "\"\(token[0] + 10)-\(now)\"" : "null"
+            return .json(#"{"rows": \#(rows(token[0])), "next_cursor": \#(next)}"#)
         }
+    }
+
+    private final class ServerLife: Sendable { let now = Mutex(0) }
+
+    @Test("a link that expired is forgotten, and the list goes on from the first page; no post is lost")
+    func expired() async throws {
+        let life = ServerLife()
+        let server = try await Self.expiring(life)
         let box = try Sandbox()
-        let address = server.address + "/list?cursor={token}"
-        #expect(try await box.pull("f", address, "--pages", "2").status == 0)
-        life.withLock { $0 = 1 }
-        let refused = try await box.pull("f", address)
-        #expect(refused.status == 65 && refused.out.contains("quire prune --max-pages 1"), "\(refused)")
-        #expect(try await box.other("prune", box.cache, "f", "--max-pages", "1").status == 0)
-        #expect(try await box.pull("f", address).status == 0)
+        #expect(try await box.pull("f", server.address + "/list?cursor={token}", "--pages", "3").status == 0)
+        life.now.withLock { $0 = 1 }
+        let before = server.requests.count
+        let run = try await box.pull("f")
+        #expect(run.status == 0 && run.out.contains("whole: no gaps"), "\(run)")
+        #expect(run.err.contains("tail: an old link is refused, and forgotten"), "\(run)")
+        // the head, two refused links, two pages of posts that are cached, one of new ones
+        #expect(server.requests.count - before == 6 && run.out.contains("(5 new, 6 requests)"), "\(run)")
         #expect(try await box.rows(of: "f") == Self.all)
+        #expect(try await box.other("check", box.cache).status == 0)
+    }
+
+    @Test("a limit of requests on the way over what is cached: the next call goes on there")
+    func expiredAndLimited() async throws {
+        let life = ServerLife()
+        let server = try await Self.expiring(life)
+        let box = try Sandbox()
+        #expect(try await box.pull("f", server.address + "/list?cursor={token}", "--pages", "3").status == 0)
+        for call in 1...3 {
+            life.now.withLock { $0 += call < 3 ? 1 : 0 }
+            let run = try await box.pull("f", "--pages", "3")
+            #expect(run.status == 0 && run.out.contains("--pages") == (call < 3), "\(call): \(run)")
+            #expect(try await box.rows(of: "f").starts(with: Self.all.prefix(30)))
+        }
+        #expect(try await box.rows(of: "f") == Self.all)
+    }
+
+    @Test("a server that refuses the links that it has just given ends the work, in each call")
+    func deadAtOnce() async throws {
+        let server = try await Self.expiring(ServerLife(), isAlwaysDead: true)
+        let box = try Sandbox()
+        for call in 1...2 {
+            let run = try await box.pull("f", server.address + "/list?cursor={token}")
+            #expect(run.status == 65 && run.out.contains("cursor expired"), "\(run)")
+            #expect(server.requests.count <= 4 * call, "\(call): \(run)")
+            #expect(try await box.rows(of: "f") == Array(Self.all.prefix(10)))
+        }
     }
 
     @Test("a page without posts in the middle leads on", arguments: ["[]", "null"])

@@ -75,6 +75,15 @@ public:
         return detail::finish(quire_cancel(c(), in.c(), ticket));
     }
 
+    // Call this if the server refuses the link of the request for good: its cursor has expired, or names a post that
+    // is gone. The link is forgotten, all posts stay, and the next plan begins further up; see quire_drop_link().
+    may<outcome> drop_link(std::uint64_t ticket, batch in = own_commit)
+    {
+        outcome outcome;
+        const auto code = quire_drop_link(c(), in.c(), ticket, outcome.out());
+        return detail::finish(code, std::move(outcome));
+    }
+
     // Judges the answer and takes it in: the whole page or nothing. A verdict against it is no error.
     may<outcome> ingest(std::uint64_t ticket, const answer &answer, batch in = own_commit)
     {

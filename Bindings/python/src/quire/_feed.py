@@ -12,7 +12,7 @@ from ._convert import Buffers, Ids, checked, id_in, link_in, number_in, sized
 from ._errors import Status, check, failure
 from ._given import GivenAnswer, GivenOptions
 from ._names import Alias, CrawlKind, Place
-from ._outcome import outcome_out, request_out
+from ._outcome import request_out, take_outcome
 from ._quire import ffi, lib
 from ._rows import GapRow
 from ._values import AnyPost, Data, FeedOptions, Id, Link, Outcome, PruneResult, Request
@@ -146,22 +146,26 @@ class Feed:
         since: a token. A later request with it asks what has changed since this answer (Place.DELTA).
         deleted: in the answer to such a request, the posts that are gone.
         """
-        ticket = _ticket(request)
         out = sized("quire_outcome")
         with Buffers() as buffers:
             answer = GivenAnswer(
                 buffers, posts, next, previous, fetched_at, opaque_rows, total, since, deleted)
-            check(lib.quire_ingest(
-                self._handle, _batch(batch), ticket, answer.value, out))
-        try:
-            return outcome_out(out)
-        finally:
-            lib.quire_outcome_free(out)
+            check(lib.quire_ingest(self._handle, _batch(batch), _ticket(request), answer.value, out))
+        return take_outcome(out)
 
     def cancel(self, request: Request | int, *, batch: Batch | None = None) -> None:
         """Call this if the request failed, or if its answer is no longer wanted. A late answer is still judged."""
-        ticket = _ticket(request)
-        check(lib.quire_cancel(self._handle, _batch(batch), ticket))
+        check(lib.quire_cancel(self._handle, _batch(batch), _ticket(request)))
+
+    def drop_link(self, request: Request | int, *, batch: Batch | None = None) -> Outcome:
+        """Call this if the server refuses the link of the request for good: a cursor that expired, a post that is gone.
+
+        REPLAN: the link is forgotten, all posts stay, and the next plan begins further up. ERROR: no place keeps
+        the link of the request (the head, around a post, by number). STALE: as of an answer.
+        """
+        out = sized("quire_outcome")
+        check(lib.quire_drop_link(self._handle, _batch(batch), _ticket(request), out))
+        return take_outcome(out)
 
     def push(
         self,
@@ -184,10 +188,7 @@ class Feed:
             answer = GivenAnswer(buffers, posts, None, None, fetched_at, 0)
             check(lib.quire_push(
                 self._handle, _batch(batch), answer.value, _message(number), follows_in, out))
-        try:
-            return outcome_out(out)
-        finally:
-            lib.quire_outcome_free(out)
+        return take_outcome(out)
 
     def begin_live(self, after: int | None = None, *, batch: Batch | None = None) -> None:
         """From now on the server pushes every new post. Refresh after this call.
@@ -381,9 +382,8 @@ class Crawl:
             with Buffers() as buffers:
                 answer = GivenAnswer(buffers, posts, next, previous, fetched_at, opaque_rows, total)
                 check(lib.quire_crawl_ingest(self._handle, _batch(batch), number, answer.value, out))
-            return outcome_out(out)
+            return take_outcome(out)
         finally:
-            lib.quire_outcome_free(out)
             self._lock.release()
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ._convert import ids_out, link_out, text_out
 from ._names import Help, Refusal, RequestKind, Sizes, Verdict
+from ._quire import lib
 from ._values import Outcome, Request
 
 
@@ -21,6 +22,14 @@ def request_out(out: Any) -> Request:
         until=text_out(out.until) if out.until.size else None,
         is_overlapping=bool(out.is_overlapping),
         help=Help(out.help) if out.help else None)
+
+
+def take_outcome(out: Any) -> Outcome:
+    """The outcome as a value; what C had made for it is freed."""
+    try:
+        return outcome_out(out)
+    finally:
+        lib.quire_outcome_free(out)
 
 
 def outcome_out(out: Any) -> Outcome:

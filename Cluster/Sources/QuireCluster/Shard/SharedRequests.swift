@@ -24,7 +24,8 @@ struct SharedRequests {
             case (.plan, .plan(.request(let request), let issuer)) where issuer == position.digest:
                 if planned.count >= Self.limit { planned = [:] }
                 planned[Name(feed: feed, ticket: request.ticket)] = .now
-            case (.ingest(_, let ticket, _, _, _), .outcome(let outcome)):
+            case (.ingest(_, let ticket, _, _, _), .outcome(let outcome)),
+                (.dropLink(let ticket, _), .outcome(let outcome)):
                 end(Name(feed: feed, ticket: ticket), outcome)
             case (.cancel(let ticket), _): end(Name(feed: feed, ticket: ticket), nil)
             default: break

@@ -58,9 +58,12 @@ struct PullWork: Sendable {
     ) async throws -> EndLine {
         let telling = discretion.telling(setup.feed, keyIsVersion: setup.keyIsVersion)
         let repeated = RepeatedPages()
+        let fresh = FreshLinks(log, words: discretion.words)
         let pager = Pager(
             setup.feed, source: setup.source,
-            interceptors: [meter.interceptor, discretion.failures, telling, repeated.interceptor],
+            interceptors: [
+                meter.interceptor, discretion.failures, fresh.interceptor, telling, repeated.interceptor,
+            ],
             // Bodies of a list of ids are asked for one at a time.
             options: PagerOptions(
                 pageSize: setup.feed.options.paging == .ids ? 1 : setup.pageSize,
@@ -79,6 +82,7 @@ struct PullWork: Sendable {
                 return line
             }
             meter.beginRound()
+            fresh.beginRound()
         }
     }
 

@@ -15,15 +15,14 @@ final class Puller {
     /// Places that lead nowhere in this round, and why.
     private var stuck: [Place: String] = [:]
     private var isRefused = false
-    /// True if the last request was one for what is below the last post.
-    private var isAtTail = false
     /// How often in a row the engine has looked for a place and wants to go on looking. Only then a place is
     /// asked for again although its last answer led nowhere.
     private var searches: [Place: Int] = [:]
     /// One search is many requests already (`Pager`).
     private static let searchLimit = 8
     /// How many answers in a row went on below the last post and brought none. A server that gives each such
-    /// answer another link never comes to an end.
+    /// answer another link never comes to an end. So many and one for each page are no reason to stop: where
+    /// old links were refused, the way goes over what is cached (R32).
     private var barren = 0
     private static let barrenLimit = 40
     /// The state after the last answer, to notice that nothing changes.
@@ -76,7 +75,7 @@ final class Puller {
             return try end(.interrupted)
         } catch let failure as PageFailure {
             if failure.isTransient { return try end(.network, tell(failure.message)) }
-            return try end(.server, tell(failure.message) + (isAtTail ? Self.ofOldLinks : ""))
+            return try end(.server, tell(failure.message))
         } catch let error as HTTPSourceError {
             if error.isOfOtherServer {
                 return try end(.server, tell("\(error); --links-here asks the server of the list for it"))
@@ -90,12 +89,7 @@ final class Puller {
         }
     }
 
-    private static let ofOldLinks =
-        "; if the server's links have expired, quire prune --max-pages 1 keeps the first page, and the next call "
-        + "goes on below it"
-
     private func ask(_ place: Place) async throws {
-        isAtTail = place == .tail
         do {
             let isForced = searches[place] != nil
             switch place {
@@ -207,7 +201,8 @@ final class Puller {
             if now == last { stuck[place] = "\(place.words): its answers change nothing" }
             last = now
             if place == .tail { barren = outcome.new.isEmpty ? barren + 1 : 0 }
-            if barren == Self.barrenLimit { stuck[.tail] = Self.nothingBelow }
+            let pages = now.posts / max(1, pager.options.pageSize ?? feed.options.pageSize)
+            if barren >= Self.barrenLimit + pages { stuck[.tail] = Self.nothingBelow }
         case .stopped(.empty) where place == .tail, .stopped(.noProgress) where place == .tail:
             stuck[place] = Self.nothingBelow
         case .stopped(let verdict):

@@ -1,0 +1,57 @@
+import Quire
+
+// R32: links that the server refuses for good.
+
+/// What one call has done since a link was refused.
+struct WayBack {
+    /// How many links one call may drop. Links that are made from posts double their distance from the
+    /// border, so this is enough for any.
+    private static let dropLimit = 16
+    /// How many pages of cached posts one call may walk over. The next call goes on there.
+    private static let walkLimit = 40
+
+    private var drops = 0
+    private var walked = 0
+    /// The links that answers to this call have brought. One of these is not old: to forget it would bring it
+    /// again.
+    private var brought: Set<Link> = []
+
+    mutating func note(_ response: PageResponse) {
+        guard case .page(let answer) = response.content else { return }
+        brought.formUnion([answer.next, answer.previous])
+    }
+
+    /// Returns true if the link of a request that failed is to be dropped.
+    mutating func drops(_ request: PageRequest, _ error: any Error) -> Bool {
+        guard let failure = error as? PageFailure, failure.refusesLink, !failure.isTransient,
+            request.followsLink, drops < Self.dropLimit
+        else { return false }
+        if case .link(let link) = request.target, brought.contains(link) { return false }
+        drops += 1
+        return true
+    }
+
+    /// Returns true if the answer is on the way from further up: the head's page, or posts that are cached.
+    mutating func goesOn(after outcome: Outcome, to request: PageRequest) -> Bool {
+        if drops == 0 || request.place == .head || outcome.verdict.leadsNowhere { return false }
+        let isAbove = request.target == .link(.head) || request.plan.isOverlapping && outcome.page == nil
+        if !isAbove || walked == Self.walkLimit { return false }
+        walked += 1
+        return true
+    }
+}
+
+extension Pager {
+    /// Forgets the link of a failed request, if the failure says that the server refuses it. Returns nil if
+    /// there is nothing to forget: then the call fails.
+    func drop(
+        _ request: PageRequest, issuedBy issuer: UInt64, _ error: any Error, _ way: inout WayBack
+    ) async throws -> Outcome? {
+        guard way.drops(request, error) else { return nil }
+        let reply = try await writer.write(.dropLink(of: request.plan.ticket, issuer: issuer))
+        let outcome = try writer.outcome(reply)
+        if !outcome.verdict.asksAgain(outcome) { return nil }
+        interceptors.forEach { $0.observe(request, .failure(error)) }
+        return outcome
+    }
+}
