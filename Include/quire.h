@@ -1167,7 +1167,7 @@ quire_status quire_ingest(
  * quire_cancel().
  * out_outcome: the verdict, and no posts.
  *   QUIRE_VERDICT_REPLAN: the link is forgotten and the ticket is used up. Plan again: the next request begins
- *   further up. After at most two such requests that is the head, or the gap above has to be filled first; links
+ *   further up. After at most three such requests that is the head, or the gap above has to be filled first; links
  *   that are made from posts (QUIRE_LINK_BELOW) begin 1, 3, 7, ... posts further up. A server that refuses every
  *   link would be asked for ever: stop after a few.
  *   QUIRE_VERDICT_ERROR, reason "no-link": the request has no link that a place keeps. It asked for the head, around

@@ -88,7 +88,7 @@ extension Feed {
 
     /// R32. Reports that the server refuses the link of this request for good: its cursor has expired, or
     /// names a post that is gone. The feed forgets the link and what is as old, and keeps all posts; the
-    /// next plan of the place begins further up. After at most two such requests that is the head, or the
+    /// next plan of the place begins further up. After at most three such requests that is the head, or the
     /// gap above has to be filled first. Links that are made from posts begin 1, 3, 7 and so on posts
     /// further up.
     ///

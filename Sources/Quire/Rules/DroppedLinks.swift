@@ -73,7 +73,7 @@ extension FeedState {
     }
 
     /// Makes the page of a refused link forget it. Links die with age: if this one was taken up above the
-    /// border, the pages of the segment that are not younger forget theirs, too.
+    /// border, all pages of the segment but the youngest forget theirs, too.
     private mutating func forgetNext(_ ticket: TicketRecord, above border: Int) throws(Interruption) {
         guard let start = ticket.after == nil ? border : cached(ticket.after!), let page = page(of: start),
             page.last == id(of: start), page.next == ticket.own
@@ -83,13 +83,18 @@ extension FeedState {
             return
         }
         let rows = serverRows
+        var ending: [UInt64] = []
         for row in rows[...rows.firstIndex(of: .entry(border))!].reversed() {
             if row.isGap { break }
             let entry = try entry(of: row, from: .below)
             guard let other = self.page(of: entry), other.last == id(of: entry), other.next != .end,
-                other.number <= page.number
+                other.next != .unknown
             else { continue }
-            pages[other.number]!.next = .unknown
+            ending.append(other.number)
+        }
+        let youngest = ending.max()
+        for number in ending where number != youngest || number == page.number {
+            pages[number]!.next = .unknown
         }
     }
 

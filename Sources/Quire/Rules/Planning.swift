@@ -107,6 +107,12 @@ extension FeedState {
             if after == nil { record.minted = id(of: border) }
         } else if [.unknown, .confirmEnd, .head].contains(link) || !leads(from: after, to: border) {
             (link, after, isLoose) = try nearestLink(border)
+            if link == .head && edge.link == .head && edge.number < head.number && options.paging == .keyset {
+                // R32: the head was asked for since, so its post is there
+                let top = try entry(of: firstServerRow()!, from: .above)
+                link = .below(id(of: top))
+                (after, record.minted) = top == border ? (nil, id(of: top)) : (id(of: top), nil)
+            }
         }
         if link == .unknown {
             let first = gapRows.first

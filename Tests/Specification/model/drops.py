@@ -76,15 +76,19 @@ class Drops:
         return run[max(0, tried - (last - tried) - 1)] if tried > 0 else None
 
     def _forget_next(self, run, ticket):
-        """The page forgets the link. Links die with age: if this one was taken up above the border, so do the pages
-        below the top of the segment that are not younger."""
+        """The page forgets the link. Links die with age: if this one was taken up above the border, so do all pages
+        of the segment but the youngest, and that one, too, if it is the page."""
         start = ticket.after or run[-1]
         refused = self._page_of(start)
         if not refused or refused.last != start or refused.next != ticket.own:
             return                                             # an answer brought it that placed nothing
-        for id in run if ticket.after else [start]:
-            page = self._page_of(id)
-            if page and page.last == id and page.next != END and page.number <= refused.number:
+        if not ticket.after:
+            refused.next = UNKNOWN
+            return
+        ending = [page for id in run if (page := self._page_of(id)) and page.last == id and page.next != END]
+        youngest = max((page.number for page in ending if page.next != UNKNOWN), default=None)
+        for page in ending:
+            if page.number != youngest or page is refused:
                 page.next = UNKNOWN
 
     def _run_above(self, border):

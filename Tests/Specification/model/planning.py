@@ -69,6 +69,9 @@ class Planning:
             link, minted = "<" + (after or border), None if after else border
         elif link in (UNKNOWN, CONFIRM_END, HEAD) or (after and not self._leads_to(after, border)):
             link, after, loose = self._nearest_link(border)
+            if link == HEAD == edge.link and edge.number < self.head.number and self.paging == "keyset":
+                top = self.server_rows()[0]                     # R32: the head was asked for since
+                link, after, minted = "<" + top, (None, top)[top != border], (None, border)[top == border]
         claims = self.paging == "pages"                         # R26: a position, not a place
         overlapping = after is not None
         if link == UNKNOWN:
