@@ -1171,7 +1171,8 @@ quire_status quire_ingest(
  *   that are made from posts (QUIRE_LINK_BELOW) begin 1, 3, 7, ... posts further up. A server that refuses every
  *   link would be asked for ever: stop after a few.
  *   QUIRE_VERDICT_ERROR, reason "no-link": the request has no link that a place keeps. It asked for the head, around
- *   a post, for bodies, by number, or above a post by a link made from it. Nothing changed.
+ *   a post, for bodies, by number, or above a post by a link made from it. Nothing changed, and the same request
+ *   would be refused again: refresh, or fill the gap from above.
  *   QUIRE_VERDICT_STALE: as of an answer (R2). Nothing changed; an unknown ticket is "used".
  * Free the outcome with quire_outcome_free(). batch: NULL is a commit of its own. [any] Since 0.1
  */

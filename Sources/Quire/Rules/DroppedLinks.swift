@@ -98,6 +98,15 @@ extension FeedState {
         }
     }
 
+    /// Returns the edge whose link is made further up than at `tried`, else than at the border; at last the
+    /// head request.
+    mutating func edgeMade(above border: Int, tried: PostID?) throws(Interruption) -> Edge {
+        guard let start = try nextStart(above: border, tried: tried) else {
+            return newEdge(.head, after: id(of: border))
+        }
+        return newEdge(.unknown, after: id(of: start))
+    }
+
     /// Returns the entry from which the next link is made: 1, 3, 7 and so on above the border, at last the
     /// topmost of the segment; nil if that was tried.
     private func nextStart(above border: Int, tried: PostID?) throws(Interruption) -> Int? {

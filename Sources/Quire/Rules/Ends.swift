@@ -131,7 +131,12 @@ extension Draft {
         if let page = state.page(of: border), page.last == state.id(of: border) {
             state.pages[page.number]!.last = nil
         }
-        setEdge(try state.linkBelow(border), at: at)
+        var edge = try state.linkBelow(border)
+        if state.options.paging == .keyset, edge.link == .unknown, let border = try state.border(of: ticket) {
+            // made from the border it would be the same request
+            edge = try state.edgeMade(above: border, tried: ticket.after)
+        }
+        setEdge(edge, at: at)
         note = .replan
     }
 }

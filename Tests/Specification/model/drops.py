@@ -68,6 +68,11 @@ class Drops:
         below = self._link_below(border)
         return self._as_tail(below) if edge is self.tail else below
 
+    def minted_above(self, border, after):
+        """The edge whose link is minted further up than at `after`, else from the border; at last the head request."""
+        start = self._next_start(self._run_above(border), after)
+        return self._edge(UNKNOWN, after=start) if start else self._edge(HEAD, border)
+
     @staticmethod
     def _next_start(run, after):
         """The entry from which the next link is minted: 1, 3, 7, ... above the border, at last the topmost."""

@@ -108,6 +108,8 @@ class Splice:
         if page and page.last == border:
             page.last = None
         edge = feed._link_below(border)
+        if feed.paging == "keyset" and edge.link == UNKNOWN:     # minted from the border it would be the same request
+            edge = feed.minted_above(feed._border_of(self.ticket), self.ticket.after)
         if at < len(self.rows):
             self.rows[at].down = edge
         else:
