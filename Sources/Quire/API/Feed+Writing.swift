@@ -101,8 +101,8 @@ extension Feed {
     /// - Parameter ticket: That of the refused request. It is used up if the verdict is `.replan`.
     /// - Returns: `.replan` if the link was forgotten. `.error` with the reason `no-link` if the request has
     ///   none that a place keeps: it asked for the head, around a post, for bodies, by number, or above a
-    ///   post by a link made from it; refresh then, or fill the gap from above. `.stale` as of an answer (R2).
-    ///   The last two change nothing.
+    ///   post by a link made from it; refresh then, or fill the gap from above. `.stale` as of an answer
+    ///   (R2). The last two change nothing.
     public func dropLink(of ticket: Ticket) throws -> Outcome {
         try write { try $0.dropLink(of: ticket, in: number) }
     }

@@ -1,5 +1,5 @@
-/// Where body records were found. A post that several feeds hold has its body in the record of another page, so
-/// a reader comes to some records again and again. The table grows with what is found; a find displaces an
+/// Where body records were found. A post that several feeds hold has its body in the record of another page,
+/// so a reader comes to some records again and again. The table grows with what is found; a find displaces an
 /// older one in its slot.
 struct FoundRecords {
     private struct Found {
