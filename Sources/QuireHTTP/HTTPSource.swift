@@ -81,9 +81,8 @@ public struct HTTPSource: PagingSource {
     /// Requests a page.
     /// - Throws: ``PageFailure``, transient for lost connections, timeouts, answers that are not JSON and
     ///   statuses that mean "later", lasting for other statuses, error documents and responses that do not
-    ///   match the profile. Status 400, 404, 410 or 422 of a request by a link, and an
-    ///   error that the profile calls expired, refuse the link.
-    ///   ``HTTPSourceError`` for a request that the template cannot express.
+    ///   match the profile. Status 400, 404, 410 or 422 of a request by a link, and an error that the profile
+    ///   calls expired, refuse the link. ``HTTPSourceError`` for a request that the template cannot express.
     public func page(for request: PageRequest) async throws -> PageResponse {
         let (url, body, profile) = try question(Question(request))
         if request.place == .head, let received = first?.take() {

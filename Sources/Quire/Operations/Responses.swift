@@ -1,13 +1,23 @@
-// What follows from an answer, in its commit: embedded pages, and a note about the page that it became.
+// What is beside the rules: only its issuer may use a ticket; an answer brings embedded pages along, and a
+// note about the page that it became.
 
 extension WriteSession {
+    func dropLink(of ticket: Ticket, issuer: UInt64, in feed: UInt32) throws -> Outcome {
+        if try isOfOther(ticket, than: issuer, in: feed) { return Outcome(.stale, reason: "issuer") }
+        return try dropLink(of: ticket, in: feed)
+    }
+
+    /// Returns true if another one issued this ticket; an issuer of 0 may be anyone.
+    private func isOfOther(_ ticket: Ticket, than issuer: UInt64, in feed: UInt32) throws -> Bool {
+        guard issuer != 0, let record = try tickets.record(ticket, of: feed) else { return false }
+        return record.issuer != issuer
+    }
+
     func ingest(
         _ answer: Answer, for ticket: Ticket, issuer: UInt64, embedded: [EmbeddedPage], note: PageNote?,
         in feed: UInt32
     ) throws -> Outcome {
-        if issuer != 0, let record = try tickets.record(ticket, of: feed), record.issuer != issuer {
-            return Outcome(.stale, reason: "issuer")
-        }
+        if try isOfOther(ticket, than: issuer, in: feed) { return Outcome(.stale, reason: "issuer") }
         let outcome = try ingest(answer, for: ticket, in: feed)
         if !outcome.isUnchanged {
             for page in embedded { _ = try take(page) }

@@ -15,7 +15,7 @@ struct PagePlace: @unchecked Sendable {
     /// The bodies of the page in their record.
     var bodies = 0..<0
 
-    /// Has the processor fetch the chunk, and the bodies as the other function does.
+    /// Has the processor fetch the chunk, and the beginnings of its bodies.
     func prefetch() {
         guard let first = chunk.baseAddress, let bytes = record.baseAddress else { return }
         for offset in stride(from: 0, to: chunk.count, by: 64) { quire_prefetch(first + offset) }

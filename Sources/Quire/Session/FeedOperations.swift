@@ -69,22 +69,16 @@ extension WriteSession {
     }
 
     /// R32. Forgets the link of a ticket, because the server refuses it for good.
-    func dropLink(of ticket: Ticket, issuer: UInt64 = 0, in feed: UInt32) throws -> Outcome {
+    func dropLink(of ticket: Ticket, in feed: UInt32) throws -> Outcome {
         guard var record = try tickets.record(ticket, of: feed) else {
             return Outcome(.stale, reason: "used")
         }
-        if issuer != 0 && record.issuer != issuer { return Outcome(.stale, reason: "issuer") }
         if counters.aliases > 0 { record = try named(record, in: feed) }
         let dropped = record
         var outcome = Outcome()
         try change(
             feed,
-            focus: { loader in
-                if let after = dropped.after { try loader.load(posts: [after]) }
-                if let minted = dropped.minted { try loader.load(posts: [minted]) }
-                if let join = dropped.join { try loader.load(posts: [join.upper, join.lower]) }
-                try loader.load(edges: dropped.edges, of: dropped.gap)
-            },
+            focus: { try $0.load(placesOf: dropped) },
             { state throws(Interruption) in
                 outcome = try state.dropLink(of: dropped)
                 return Effect(isChange: outcome.verdict == .replan)
@@ -120,11 +114,7 @@ extension WriteSession {
                     try loader.loadTop()
                 }
                 try loader.load(posts: answer.posts.lazy.map(\.id))
-                if let after = record.after { try loader.load(posts: [after]) }
-                if let minted = record.minted { try loader.load(posts: [minted]) }
-                try loader.load(posts: record.ids)
-                if let join = record.join { try loader.load(posts: [join.upper, join.lower]) }
-                try loader.load(edges: record.edges, of: record.gap)
+                try loader.load(placesOf: record)
             },
             { state throws(Interruption) in
                 judged = try state.ingest(answer, record)

@@ -21,8 +21,8 @@ final class Puller {
     /// One search is many requests already (`Pager`).
     private static let searchLimit = 8
     /// How many answers in a row went on below the last post and brought none. A server that gives each such
-    /// answer another link never comes to an end. So many and one for each page are no reason to stop: where
-    /// old links were refused, the way goes over what is cached (R32).
+    /// answer another link never comes to an end. The limit grows with the cached pages: where old links were
+    /// refused, the way goes over all of them (R32).
     private var barren = 0
     private static let barrenLimit = 40
     /// The state after the last answer, to notice that nothing changes.
