@@ -24,15 +24,19 @@ struct RankIndex {
             var runs: [(number: UInt64, run: RankRun)] = []
             runs.reserveCapacity(8)
             var found = try cursor.first()
-            while let (key, value) = found {
-                guard let key = NumberKey(ofRun: key), let run = RankRun(value) else {
-                    throw table.damagedRanks
-                }
-                runs.append((key.number, run))
+            while let record = found {
+                runs.append(try run(record, table))
                 found = try cursor.next()
             }
             return runs
         }
+    }
+
+    private static func run(_ record: Cursor.Record, _ table: Table) throws -> (number: UInt64, run: RankRun) {
+        guard let key = NumberKey(ofRun: record.key), let run = RankRun(record.value) else {
+            throw table.damagedRanks
+        }
+        return (key.number, run)
     }
 
     // MARK: Looking up
@@ -101,16 +105,19 @@ struct RankIndex {
     }
 
     static func store(_ changes: [RankChange], _ table: Table, in transaction: Transaction) throws {
-        var changes = RankChange.sum(changes)
+        let changes = RankChange.sum(changes)
         if changes.isEmpty { return }
-        var stored = try stored(transaction, table)
-        var number = (stored.last?.number ?? 0) + 1
-        if let newest = stored.last, newest.run.count + changes.count <= smallest {
-            changes = RankChange.sum(changes, newest.run)
-            number = newest.number
-            stored.removeLast()
-            if changes.isEmpty { return try transaction.delete(table, NumberKey(number)) }
+        let last = try transaction.withCursor(table) { try $0.last() }
+        if let last {
+            let newest = try run(last, table)
+            if newest.run.count + changes.count <= smallest {  // it stays in the lowest tier
+                let all = RankChange.sum(changes, newest.run)
+                if all.isEmpty { return try transaction.delete(table, NumberKey(newest.number)) }
+                return try put(all, newest.number, table, in: transaction)
+            }
         }
+        let stored = try stored(transaction, table)
+        let number = (stored.last?.number ?? 0) + 1
         let range = PostIndex.merge(stored.map(\.run.count) + [changes.count])
         let older = stored[range.lowerBound..<min(range.upperBound, stored.count)]
         let isNewMerged = range.upperBound > stored.count
@@ -118,10 +125,7 @@ struct RankIndex {
         var merged = isNewMerged ? changes : []
         for (_, run) in older.reversed() { merged = RankChange.sum(merged, run) }
         for (number, _) in older { try transaction.delete(table, NumberKey(number)) }
-        if isNewMerged {
-            if merged.isEmpty { try transaction.delete(table, NumberKey(number)) }
-            return try put(merged, number, table, in: transaction)
-        }
+        if isNewMerged { return try put(merged, number, table, in: transaction) }
         if let newest = older.last { try put(merged, newest.number, table, in: transaction) }
         try put(changes, number, table, in: transaction)
     }

@@ -160,14 +160,16 @@ final class LMDBFile {
             return damaged("the newest meta page is in the wrong place")
         }
         let count = try pageCount()
-        for (tree, name) in [(meta.free, "free list"), (meta.main, "tree")] {
-            guard let root = tree.rootPage else { continue }
+        func fault(of tree: MetaPage.Tree, _ name: String) throws(QuireError) -> QuireError? {
+            guard let root = tree.rootPage else { return nil }
             if root > meta.lastPage || root >= count {
                 return damaged("the root of the \(name) is page \(root); the file has \(count) pages")
             }
-            if walksToFirstRecord { continue }  // from there
-            if let damage = try damage(ofRoot: root, tree) { return damaged("page \(root): \(damage)") }
+            if walksToFirstRecord { return nil }  // from there
+            return try damage(ofRoot: root, tree).map { damaged("page \(root): \($0)") }
         }
+        if let fault = try fault(of: meta.free, "free list") { return fault }
+        if let fault = try fault(of: meta.main, "tree") { return fault }
         let context = CheckContext(limit: 1) { _ in true }
         // Free pages may be missing at the end. Any other missing page was cut off.
         if meta.lastPage >= count {

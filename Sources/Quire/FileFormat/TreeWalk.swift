@@ -2,18 +2,21 @@
 /// since LMDB does not check page numbers, offsets and counts.
 ///
 /// Memory: a bit for each page, a page for each level of a tree, and the largest value.
+///
+/// It belongs to one thread, and no method calls back while it uses a property. So the program need not check
+/// that accesses to the same property do not overlap.
 final class TreeWalk {
     let file: LMDBFile
     let meta: MetaPage
     private let pageCount: UInt64
-    private var used: PageSet
+    @exclusivity(unchecked) private var used: PageSet
     /// The counts of the tree being walked.
-    private var tally = Tally()
-    private var order = Order()
-    private var value = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 8)
+    @exclusivity(unchecked) private var tally = Tally()
+    @exclusivity(unchecked) private var order = Order()
+    @exclusivity(unchecked) private var value = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 8)
     private let context: CheckContext
     /// How many more pages of a tree to visit.
-    private var budget = Int.max
+    @exclusivity(unchecked) private var budget = Int.max
     /// Longer values are not read. A run of the id index may hold a quarter of the index.
     private var longestValue = 1 << 22
     /// True if some values were longer.
