@@ -32,7 +32,9 @@ struct RankIndex {
         }
     }
 
-    private static func run(_ record: Cursor.Record, _ table: Table) throws -> (number: UInt64, run: RankRun) {
+    private static func run(
+        _ record: Cursor.Record, _ table: Table
+    ) throws -> (number: UInt64, run: RankRun) {
         guard let key = NumberKey(ofRun: record.key), let run = RankRun(record.value) else {
             throw table.damagedRanks
         }

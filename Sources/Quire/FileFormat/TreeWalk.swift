@@ -13,7 +13,8 @@ final class TreeWalk {
     /// The counts of the tree being walked.
     @exclusivity(unchecked) private var tally = Tally()
     @exclusivity(unchecked) private var order = Order()
-    @exclusivity(unchecked) private var value = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 8)
+    @exclusivity(unchecked) private var value =
+        UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 8)
     private let context: CheckContext
     /// How many more pages of a tree to visit.
     @exclusivity(unchecked) private var budget = Int.max
