@@ -12,6 +12,7 @@ extension FeedState {
         switch ticket.operation {
         case .delta: deltaToken = nil
         case .up: try dropLinkAbove(ticket)
+        case .verify: dropOwnLink(ticket)
         default: try dropLinkBelow(ticket)
         }
         return Outcome(.replan)
@@ -22,10 +23,18 @@ extension FeedState {
     private func hasKeptLink(_ ticket: TicketRecord) -> Bool {
         switch ticket.operation {
         case .delta: true
-        case .down: ticket.span == nil && ticket.own.isProven
+        case .down, .verify: ticket.span == nil && ticket.own.isProven
         case .up: ticket.span == nil && ticket.own.isProven && ticket.minted == nil
-        case .refresh, .around, .snapshot, .bodies, .recorded, .verify, .push: false
+        case .refresh, .around, .snapshot, .bodies, .recorded, .push: false
         }
+    }
+
+    /// Makes the page above an unverified join forget the link by which it was asked for.
+    private mutating func dropOwnLink(_ ticket: TicketRecord) {
+        guard let upper = ticket.join.flatMap({ cached($0.upper) }), let page = page(of: upper),
+            page.own == ticket.own
+        else { return }
+        pages[page.number]!.own = .unknown
     }
 
     private mutating func dropLinkAbove(_ ticket: TicketRecord) throws(Interruption) {

@@ -195,11 +195,11 @@ extension FeedState {
         var record = newTicket(.verify, limit: limit)
         record.join = TicketRecord.Join(upper: self.id(of: upper), lower: id)
         if !isNumbered {
-            guard options.paging == .cursor || options.paging == .pages,
-                let own = page(of: upper)?.own
-            else { return .failure(.unsupported) }
+            if options.paging != .cursor && options.paging != .pages { return .failure(.unsupported) }
+            let own = page(of: upper)?.own ?? .unknown
             switch own {
-            case .unknown, .end, .confirmEnd, .more: return .failure(.unsupported)
+            // or the server refused it (R32)
+            case .unknown, .end, .confirmEnd, .more: return .failure(.noLink)
             case .head, .token, .below, .above: break
             }
             record.own = own

@@ -17,7 +17,8 @@ class Drops:
         if not self._has_link(ticket):
             return Outcome("error", "no-link", help=HELP["error"])
         ticket.used = True
-        {"down": self._drop_down, "up": self._drop_up, "delta": self._drop_token}[ticket.op](ticket)
+        {"down": self._drop_down, "up": self._drop_up, "verify": self._drop_own,
+         "delta": self._drop_token}[ticket.op](ticket)
         return Outcome("replan", help=HELP["replan"])
 
     @staticmethod
@@ -26,10 +27,16 @@ class Drops:
         if ticket.op == "delta":
             return True
         minted_up = ticket.op == "up" and ticket.minted
-        return ticket.op in ("down", "up") and ticket.start is None and ticket.own not in WORDS and not minted_up
+        return ticket.op in ("down", "up", "verify") and ticket.start is None and ticket.own not in WORDS and not minted_up
 
     def _drop_token(self, ticket):
         self.since = None
+
+    def _drop_own(self, ticket):
+        """The page above the join cannot be asked for again by its own link."""
+        page = self._page_of(ticket.join[0])
+        if page and page.own == ticket.own:
+            page.own = UNKNOWN
 
     def _drop_up(self, ticket):
         edge = self._edge_of(ticket)

@@ -140,6 +140,8 @@ class Positions:
             return self._issue("verify", (), plan, limit, extra=(upper, lower), join=(upper, lower),
                                own=f"page={plan['page']}" if self.by_number() else UNKNOWN, **position)
         page = self.pages.get(self.entries[upper].page)
-        if self.paging not in ("cursor", "pages") or not page or page.own in (UNKNOWN, END, CONFIRM_END, MORE):
+        if self.paging not in ("cursor", "pages"):
             return {"refused": "unsupported"}, None
+        if not page or page.own in (UNKNOWN, END, CONFIRM_END, MORE):
+            return {"refused": "no-link"}, None                # or the server refused it (R32)
         return self._issue("verify", (), {"link": page.own}, limit, extra=(upper, lower), join=(upper, lower), own=page.own)
