@@ -28,12 +28,7 @@ extension Draft {
             return
         }
         if link == .unknown {
-            guard state.options.paging == .keyset, ticket.after != nil, try isLinkMade(at) else {
-                throw .refused(.empty)
-            }
-            let word: Link = edge.link == .confirmEnd ? .confirmEnd : .unknown
-            let after = isPositioned ? nil : standsAt.map { state.id(of: $0) }
-            return setEdge(state.newEdge(word, after: after), at: at)
+            return try makeLink(at, edge)
         }
         if link == .end { return try endBelow(at, gap: gap, edge: edge) }
         // the request may have used another link, from further up
@@ -59,10 +54,20 @@ extension Draft {
         return rows[from...].dropFirst().contains(.entry(standsAt))
     }
 
-    /// R32. Returns true if a link can be made from what an answer without one has shown: from its border,
-    /// which is there after all, or from a cached entry further down than where the request began.
-    private func isLinkMade(_ at: Int) throws(Interruption) -> Bool {
-        isPositioned ? shown.contains(try border(above: at)) : hasGotOn
+    /// R32.3. Makes a link from what an answer without one has shown: its border, which is there after all,
+    /// or the last entry that it shows. Each request may go back once.
+    private mutating func makeLink(_ at: Int, _ edge: Edge) throws(Interruption) {
+        guard state.options.paging == .keyset, ticket.after != nil,
+            let start = isPositioned ? try border(above: at) : standsAt, shown.contains(start)
+        else { throw .refused(.empty) }
+        let word: Link = edge.link == .confirmEnd ? .confirmEnd : .unknown
+        var triedLinks = edge.triedLinks
+        if !isPositioned && !hasGotOn {
+            if triedLinks.contains(ticket.own) { throw .refused(.noProgress) }
+            triedLinks.append(ticket.own)
+        }
+        let after = isPositioned ? nil : state.id(of: start)
+        setEdge(state.newEdge(word, after: after, triedLinks: triedLinks), at: at)
     }
 
     /// Updates the link of the page that contains the border, too.

@@ -147,7 +147,7 @@ extension Draft {
         if state.options.order == .ranked {
             rest.removeAll(where: isAbove)
         } else if rest.contains(where: isAbove) {
-            throw aboveFirst(at)  // R10
+            throw .refused(.contradiction)  // R10
         }
         // the keys of a stable page descend
         if state.options.order == .stable, let limit = state.entries[border].key, let first = rest.first,
@@ -187,11 +187,6 @@ extension Draft {
         return page.contains { places[$0] != nil } ? try hasKeys(page) : false
     }
 
-    /// R10. Refuses an answer that shows entries above its border. A gap above, if any, must be filled first.
-    private func aboveFirst(_ at: Int) -> Interruption {
-        .refused(.contradiction, help: rows[..<at].contains(where: \.isGap) ? .fillFirst : nil)
-    }
-
     /// R8. Throws if the answer shows its border elsewhere, since it cannot attach to it then.
     func requireBorder() throws(Interruption) {
         if let border = try state.border(of: ticket), moved.contains(border) {
@@ -210,7 +205,7 @@ extension Draft {
             places[entry].map { (start..<at).contains($0) } ?? false
         }
         if !known.allSatisfy(isInSegment) {
-            throw aboveFirst(at)  // R10
+            throw .refused(.contradiction)  // R10
         }
         guard let last = known.last else {
             guard let after = ticket.after.flatMap({ state.cached($0) }), isInSegment(after) else {
@@ -228,6 +223,11 @@ extension Draft {
             return nil
         }
         let cut = page.firstIndex(of: last)! + 1
+        let isMoreOrEnd = known.count < page.count || answer.next == .unknown || answer.next == .end
+        if ticket.minted != nil && isMoreOrEnd {  // R32.3: the border is not where it is cached
+            try distrustLink(below: border)
+            return nil
+        }
         if known.count < page.count && !ticket.isOverlapping && !ticket.mayClaim {
             throw .refused(.discontinuity)  // it should start below the border
         }

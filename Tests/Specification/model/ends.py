@@ -41,10 +41,14 @@ class Ends:
         if self.ends_range:
             del self.rows[at]                                 # the bounded range is empty: joined
             return
-        if link == UNKNOWN and feed.paging == "keyset" and ticket.overlapping and \
-                (self.positioned and self.border_at(at) in self.shown or self.got_on()):
+        start = self.border_at(at) if self.positioned else self.stands_at
+        if link == UNKNOWN and feed.paging == "keyset" and ticket.overlapping and start in self.shown:
+            went_back = not self.positioned and not self.got_on()
+            if went_back and ticket.own in edge.tried_links:
+                raise Refused("no-progress")
             word = edge.link if edge.link in WORDS and edge.link != HEAD else UNKNOWN
-            return self.put_edge(at, feed._edge(word, None if self.positioned else self.stands_at))     # R32: minted there
+            return self.put_edge(at, feed._edge(word, None if self.positioned else start,                # R32: minted there
+                                                edge.tried_links + (ticket.own,) * went_back))
         if link == UNKNOWN:
             raise Refused("empty")
         assumed = link == END and ticket.claims and self.border_at(at) not in self.shown    # R26.9
