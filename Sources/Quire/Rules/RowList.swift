@@ -30,6 +30,7 @@ extension FeedState {
 
     /// R26.7. Reopens an end below an unverified join whose lower entries left: it is as doubtful as that.
     private mutating func doubtTail(above result: [Row]) {
+        if tail.link != .end { return }
         let present = Set(result)
         for row in rows.reversed() where !row.isGap {
             if present.contains(row) { return }

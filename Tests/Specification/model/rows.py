@@ -96,7 +96,7 @@ class Rows:
         if self.unverified:
             bottom = [r for r in self.rows if isinstance(r, str)]
             while bottom and bottom[-1] not in result:         # an end below an unverified join is no better than the claim
-                self.tail.assumed |= bottom.pop() in self.unverified
+                self.tail.assumed |= bottom.pop() in self.unverified and self.tail.link == END
             if self._is_top_doubted(self.rows, result):
                 self.head_as_of = None
             self.unverified = self._carry_claims(self.rows, result)
