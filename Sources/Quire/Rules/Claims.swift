@@ -47,14 +47,41 @@ extension Draft {
         try splice(page, upper: .unknown, lower: nil)
     }
 
-    /// R26.10. Returns true if a keyless answer shows, above the last entry it shares with the segment,
-    /// something that is cached below that entry, or the other way round.
+    /// R26.10. Returns true if a keyless or append-only answer shows, above the last entry it shares with the
+    /// segment, something that is cached below that entry, or the other way round.
     mutating func isMisplaced(_ page: [Int], _ last: Int, _ at: Int) -> Bool {
-        if state.options.order != .keyless { return false }
+        if state.options.order != .keyless && state.options.order != .appendOnly { return false }
         let places = places()
         let cut = page.firstIndex(of: last)!
         return page[..<cut].contains { places[$0].map { $0 > at } ?? false }
             || page[(cut + 1)...].contains { places[$0].map { $0 < at } ?? false }
+    }
+
+    /// R6. Returns true if only the numbering says that these entries, which the answer shows in another
+    /// order, stand in the cached one: between unverified joins and gaps none of them is out of order.
+    func wasClaimed(_ shown: [Int], _ places: EntryMap) throws(Interruption) -> Bool {
+        guard state.options.paging == .pages, let first = shown.compactMap({ places[$0] }).min(),
+            let last = shown.compactMap({ places[$0] }).max()
+        else { return false }
+        var run = 0
+        var runs = EntryMap(entries: state.entries.count)
+        for row in rows[first...last] {
+            switch row {
+            case .gap: run += 1
+            case .unloaded(let span):
+                if !state.unloaded[span].hidesGaps { throw .needs(.all(span)) }
+            case .entry(let entry):
+                if state.entries[entry].isUnverified { run += 1 }
+                runs[entry] = run
+            }
+        }
+        var lowest = [Int](repeating: -1, count: run + 1)
+        for entry in shown {
+            let (run, place) = (runs[entry]!, places[entry]!)
+            if lowest[run] > place { return false }
+            lowest[run] = place
+        }
+        return true
     }
 
     private mutating func note(claim lower: Int, _ why: Doubt) {
@@ -113,7 +140,8 @@ extension Draft {
             let above = try state.entry(of: rows[at - 1], from: .below)
             if try hadProvenNeighbour(.below, above) { rows.remove(at: at) }
         }
-        if !updateFarGap(first, last) { for entry in accepted { insideRun.insert(entry) } }
+        let isInside = rows.first != .entry(first) && rows.last != .entry(last)
+        if !updateFarGap(first, last) && isInside { for entry in accepted { insideRun.insert(entry) } }
     }
 
     /// Updates `farGap`, because that gap may just have gone. Returns true if the page still borders on a

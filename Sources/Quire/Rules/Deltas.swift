@@ -107,6 +107,7 @@ extension Draft {
             .sorted { (key($0.element)!, $1.offset) > (key($1.element)!, $0.offset) }
             .map(\.element)
         if !above.isEmpty { try splice(above, upper: .head, lower: top) }
+        onTop = above
         return above
     }
 

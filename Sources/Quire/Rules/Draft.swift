@@ -55,6 +55,10 @@ struct Draft: ~Copyable {
     /// R27: true if this answer showed the top of the list, with posts pushed meanwhile above it.
     var isTopTold = false
     var liftedEntries: [Int] = []
+    /// R27.4: the row that was directly below what was lifted.
+    var liftedFrom: Row?
+    /// R29.3: the posts that a delta puts on top, unasked, as a message does.
+    var onTop: [Int] = []
     /// R18: the posts of this answer that are inside a proven run.
     var insideRun = EntrySet()
     /// R25.5: false if the keys of this page of a crawl do not descend, so that they tell no place.

@@ -34,9 +34,28 @@ extension FeedState {
             (ticket.span!.start, ticket.span!.rows) = (page * unit, unit)
         }
         if isAtTotal(answer, ticket) { answer.next = .end }
+        if !isNumbered && ticket.operation != .delta {  // R16: "more" names no place
+            if answer.next == .more { answer.next = .unknown }
+            if answer.previous == .more { answer.previous = .unknown }
+        }
         var judgement = try judge(answer, ticket, isLesson: sizes != before)
         judgement.outcome.disprovedSizes = disproved
         return judgement
+    }
+
+    /// Section 8. Returns what helps after a refused answer. A refresh does not reach a border below a gap.
+    private func help(after verdict: Outcome.Verdict, to ticket: TicketRecord) -> Help? {
+        guard verdict.help == .refresh, let edge = ticket.edges.first,
+            ticket.operation == .down || ticket.operation == .up
+        else { return verdict.help }
+        let own = rows.firstIndex { owns($0, edge: edge) }
+        let isBelowGap: Bool
+        if ticket.operation == .up {
+            isBelowGap = own != nil  // the gap itself is above the border
+        } else {
+            isBelowGap = rows[..<(own ?? rows.count)].contains(where: \.isGap)
+        }
+        return isBelowGap ? .fillFirst : .refresh
     }
 
     /// Places an answer. `isLesson`: the state has learned something that a refusal must not undo.
@@ -54,7 +73,7 @@ extension FeedState {
             judgement.placements = draft.placements
             if !draft.staying.isEmpty { judgement.placed = draft.accepted.map { draft.state.id(of: $0) } }
         } catch .refused(let verdict, let help) {
-            judgement.outcome = Outcome(verdict, help: help)
+            judgement.outcome = Outcome(verdict, help: help ?? self.help(after: verdict, to: draft.ticket))
             judgement.isLesson = isLesson
             judgement.outcome.duplicatesInPage = draft.duplicatesInPage
             if !draft.disorder.isEmpty {
@@ -191,7 +210,7 @@ extension Draft {
             state.subscription.headAsOf = isTold ? ticket.issued : nil
         }
         if isTopTold { state.subscription.headAsOf = ticket.issued }
-        if operation == .push { for entry in accepted { state.entries[entry].pushed = now } }
+        for entry in operation == .push ? accepted : onTop { state.entries[entry].pushed = now }
     }
 
     /// The entries whose bodies the answer brings. One that it shows may leave: it stayed where it was, and

@@ -98,8 +98,10 @@ extension Draft {
     private mutating func putOnTop(_ page: [Int], _ top: Int?, isTopShown: Bool) throws(Interruption) {
         var isJoined = false
         if let top, state.head.link == .end {
+            // a name has no key: in a bump feed the post may have risen, unseen
+            let isNamed = ticket.after == state.id(of: top) && state.options.order != .bump
             isJoined =
-                isTopShown || ticket.after == state.id(of: top)
+                isTopShown || isNamed
                 || (rows[0] == .entry(top)
                     && state.subscription.isContinuous(since: state.subscription.headAsOf))
             if isTopShown { shown.append(top) }
@@ -143,6 +145,7 @@ extension Draft {
         if count > 0 && !isKeyed && !isAnchored && !isSure {
             throw .refused(.discontinuity, help: .planAgain)  // they may also belong below the page
         }
+        liftedFrom = count > 0 ? rest.first : nil
         if count > 0 { rows = Array(rest.first?.isGap ?? false ? rest.dropFirst() : rest) }
         return lifted
     }
@@ -151,7 +154,7 @@ extension Draft {
         guard let last = lifted.last else { return }
         liftedEntries = lifted.compactMap(\.entry)
         var above = lifted
-        if !state.subscription.isContinuous(since: ticket.issued) {
+        if !state.subscription.isContinuous(since: ticket.issued) && rows.first != liftedFrom {
             let border = try state.entry(of: last, from: .below)
             let down = try state.linkBelow(border)
             above.append(state.newGap(down: down, up: state.newEdge(.unknown), why: .missed))

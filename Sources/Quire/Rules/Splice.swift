@@ -79,7 +79,9 @@ extension Draft {
         let anchors = EntrySet(longestIncreasing(known.map { places[$0]! }).map { known[$0] })
         let strays = known.filter { !anchors.contains($0) }
         if strays.isEmpty { return page }
-        if state.options.order == .appendOnly { throw .refused(.contradiction) }
+        if state.options.order == .appendOnly, try !wasClaimed(known, places) {
+            throw .refused(.contradiction, help: .checkOptions)
+        }
         let newer = strays.filter { isNewer($0) }  // leave them where a later answer put them
         let left = strays.filter { !isNewer($0) }
         ignored += newer

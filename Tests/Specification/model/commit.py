@@ -34,7 +34,7 @@ class Commit:
         if self.top_told:
             feed.head_as_of = ticket.issued
         self.keep_token(covered)
-        for id in self.accepted if ticket.op == "push" else ():
+        for id in self.accepted if ticket.op == "push" else self.on_top:
             feed.entries[id].pushed = now
         self.write_rows(old_rows, doubted)
         self.write_spots(spots)

@@ -57,6 +57,7 @@ class Deltas:
             return []                                          # others may lie between and below them
         if above:
             self.splice(above, upper=HEAD, lower=top)
+            self.on_top = above
         return above
 
     def is_inside(self, key):

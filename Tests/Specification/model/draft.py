@@ -48,6 +48,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushe
         self.ends_page = None         # R26: the last usable row of the page
         self.fresh, self.landmarks = [], False                # R26: edges renewed here; known entries have a place
         self.top_told, self.lifted, self.inside = False, [], set()            # R27; inside a proven run
+        self.on_top = []              # R29: put on top without having been asked for, as by a message
         self.contradicts = False      # R26.10: placed by its own order, against what is cached
         self.was_checked = None       # R26: an unverified join whose page above was shown again
 

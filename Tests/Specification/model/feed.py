@@ -8,7 +8,7 @@ from .draft import Draft
 from .drops import Drops
 from .links import Links
 from .names import Names
-from .objects import END, HELP, Entry, Gap, ORDER_CLASSES, Outcome, PAGING_KINDS, Page, Refused, Ticket, UNKNOWN
+from .objects import END, HELP, Entry, Gap, MORE, ORDER_CLASSES, Outcome, PAGING_KINDS, Page, Refused, Ticket, UNKNOWN
 from .planning import Planning
 from .positions import Positions
 from .pushes import Pushes
@@ -78,6 +78,9 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes, Drop
     def _ingest(self, ticket, answer, out, disproved=None):
         self.last_placed = None
         answer = self._named(answer)
+        if not self.numbered() and ticket.op != "delta":       # R16: "more" names no place
+            answer = replace(answer, next=UNKNOWN if answer.next == MORE else answer.next,
+                             prev=UNKNOWN if answer.prev == MORE else answer.prev)
         draft = Draft(self, ticket, answer, out)
         out.disorder = disorder = draft.against_order()
         down, up = (draft.numbered, draft.numbered_up) if self.numbered() and ticket.start is not None \
@@ -91,6 +94,8 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes, Drop
             if ticket.op == "refresh":
                 self.head.search = None                        # R7: the next one begins with the first page
             out = Outcome(outcome=str(refusal), in_page_duplicates=out.in_page_duplicates, help=refusal.help)
+            if out.help == "refresh" and self._has_gap_above(ticket):
+                out.help = "fill-first"                        # section 8: a refresh does not reach this border
         else:
             draft.commit()
             self.last_placed = draft.accepted if draft.stayed else None

@@ -90,6 +90,13 @@ class Links:
         edge = next(e for e, _ in self._edge_holders() if e.number == ticket.edges[0])
         return self._border(edge, -1 if ticket.op == "down" else 1) if rows else None
 
+    def _has_gap_above(self, ticket):
+        """True if the request attached to a border below a gap (for an upward request its own)."""
+        if ticket.op not in ("down", "up"):
+            return False
+        rows = self.rows[:self.rows.index(self._border_of(ticket))] if self.server_rows() else []
+        return any(isinstance(row, Gap) for row in rows)
+
     def _border_below(self, number):
         """The entry below the edge with this number."""
         return self._entry_below(next(e for e, _ in self._edge_holders() if e.number == number))

@@ -107,7 +107,7 @@ class Placing:
         if feed.order == "ranked":
             rest = [id for id in rest if id not in set(above)]
         elif any(id in set(above) for id in rest):
-            raise self.above_first()                          # R10
+            raise Refused("contradiction")                    # R10
         if feed.order == "stable" and any(self.key(id) >= feed.entries[border].key for id in rest):
             raise Refused("contradiction")
         out.ignored += [id for id in skipped if id not in feed.entries]
@@ -150,18 +150,13 @@ class Placing:
         """R26.10. A keyless answer shows, above the last entry that it shares with the segment, what is cached below
         that, or the other way round."""
         where, cut = self.where(), page.index(last)
-        return self.feed.order == "keyless" and (any(where.get(id, -1) > at for id in page[:cut]) or
-                                                 any(-1 < where.get(id, -1) < at for id in page[cut + 1:]))
+        return self.feed.order in ("keyless", "append-only") and (any(where.get(id, -1) > at for id in page[:cut]) or
+                                                                     any(-1 < where.get(id, -1) < at for id in page[cut + 1:]))
 
     def place_anew(self, page):
         """R26.10. As a jump: by the order of the page itself, or by its keys."""
         self.contradicts = True
         self.splice(page, upper=None, lower=None)
-
-    def above_first(self):
-        """R10. The answer shows what is cached above its border: a gap above is filled first, if there is one."""
-        at = self.find(self.ticket.edges[0])
-        return Refused("contradiction", "fill-first" if any(isinstance(r, Gap) for r in self.rows[:at]) else None)
 
     def join(self, rest, border, lower=None):
         """R8; R26: where only a position says that the rest follows the border, the join is unverified."""
@@ -230,7 +225,7 @@ class Placing:
         above it.  Returns the entry the rest of the answer continues below, or None when done."""
         feed, ticket = self.feed, self.ticket
         if any(id not in in_segment for id in known):
-            raise self.above_first()                          # R10
+            raise Refused("contradiction")                    # R10
         if not known:
             after = ticket.after
             if after in in_segment:
@@ -247,6 +242,8 @@ class Placing:
             raise Refused("discontinuity")
         last = known[-1]
         rest = page[page.index(last) + 1:]
+        if ticket.minted and (len(known) < len(page) or self.answer.next in (UNKNOWN, END)):
+            return self.distrust_link(border), [], []         # R32.3: the border is not where it is cached
         if len(known) < len(page) and not ticket.overlapping and not ticket.claims:
             raise Refused("discontinuity")                    # it claimed to start below the border
         self.shown.append(last)                               # it is alive: nothing seen before doubts it
@@ -347,7 +344,8 @@ class Placing:
             del rows[at]
         first, last = rows.index(self.accepted[0]), rows.index(self.accepted[-1])
         beside = any(isinstance(r, Gap) for r in rows[max(0, first - 1):last + 2])
-        self.inside |= set() if beside else set(self.accepted)
+        if not beside and 0 < first and last < len(rows) - 1:
+            self.inside |= set(self.accepted)
         self.far_gap = self.far_gap and beside
 
     def proven_before(self):

@@ -75,7 +75,7 @@ class Pushed:
         """Directly above the top only if nothing can lie between the two."""
         feed = self.feed
         joined = top is not None and feed.head.link == END and (
-            shown or self.ticket.after == top
+            shown or self.ticket.after == top and feed.order != "bump"      # it may have risen, and a name has no key
             or self.rows[0] == top and feed.is_continuous(feed.head_as_of))
         if shown and joined:
             self.shown.append(top)
@@ -101,6 +101,7 @@ class Pushed:
         if lifted and not keyed and not below and not sure:
             raise Refused("discontinuity", "plan-again")       # they may also lie below the page
         rest = self.rows[len(lifted):]
+        self.lifted_from = rest[0] if lifted and rest else None
         self.rows = rest[1:] if rest and isinstance(rest[0], Gap) and lifted else rest
         return lifted
 
@@ -115,7 +116,7 @@ class Pushed:
             self.rows = self.unlifted
         elif lifted:
             self.lifted = [r for r in lifted if isinstance(r, str)]
-            if not feed.is_continuous(self.ticket.issued):
+            if not feed.is_continuous(self.ticket.issued) and self.rows[0] != self.lifted_from:
                 lifted = lifted + [Gap(feed._link_below(lifted[-1]), feed._edge(UNKNOWN), "missed")]
                 self.far_gap = True
             self.rows = lifted + self.rows

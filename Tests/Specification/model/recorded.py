@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .objects import END, Gap, HEAD, Outcome, Refused, TOP, UNKNOWN
+from .objects import END, Gap, HEAD, MORE, Outcome, Refused, TOP, UNKNOWN
 
 
 class Recorded:
@@ -210,7 +210,7 @@ class Crawl:
         if feed.paging == "ids":
             return Outcome("refused", "unsupported", help="check-options")
         answer = feed._named(answer)
-        if answer.next == UNKNOWN:
+        if answer.next in (UNKNOWN, MORE):
             answer = replace(answer, next=f"page={number + 1}")
         own = f"page={number}"
         after, beyond = (None, False) if number == feed.first_page else self.border(number, own)

@@ -158,7 +158,7 @@ class Splice:
         known = [id for id in page if id in where]
         keep = {known[i] for i in longest_increasing([where[id] for id in known])}
         strays = [id for id in known if id not in keep]
-        if strays and self.feed.order == "append-only":
+        if strays and self.feed.order == "append-only" and not self.was_claimed(known):
             raise Refused("contradiction", "check-options")
         newer = [id for id in strays if self.is_newer(id)]    # a later answer placed them: leave them
         moved = [id for id in strays if id not in newer]
@@ -166,6 +166,22 @@ class Splice:
         self.out.moved += moved
         self.rows_without(moved)
         return [id for id in page if id not in set(newer)]
+
+    def was_claimed(self, shown):
+        """R6. In a feed read by links that are positions only what lies between unverified joins is known to be in
+        order: the numbering may have put a whole run into the wrong place."""
+        feed, where, run, runs = self.feed, self.where(), 0, {}
+        if feed.paging != "pages":
+            return False
+        for row in self.rows:
+            run += isinstance(row, Gap) or row in feed.unverified
+            runs[row] = run
+        last = {}
+        for id in shown:
+            if last.get(runs[id], -1) > where[id]:
+                return False
+            last[runs[id]] = where[id]
+        return True
 
     def place_for_key(self, key):
         if key is None:
