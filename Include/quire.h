@@ -270,7 +270,7 @@ enum {
     QUIRE_LINK_CONFIRM_END = 2,
     /* The request for the first page. */
     QUIRE_LINK_HEAD = 3,
-    /* Feeds paged by offset or number: there is more, and its position is computed. */
+    /* Feeds paged by offset or number: there is more, and its position is computed. In others: as unknown. */
     QUIRE_LINK_MORE = 4,
     /* The server's own words in text: a URL, a cursor, "page=17". */
     QUIRE_LINK_TOKEN = 5,
@@ -1190,8 +1190,8 @@ const char *QUIRE_NONNULL quire_verdict_name(int32_t verdict);
  * Stores posts that the server has pushed because they are on top now: a message of a socket, a notification. New
  * posts go on top in the order of the answer. In feeds with keys, a post that belongs further down goes to the
  * place of its key. Nothing is removed. The last new post joins the top directly if no post can have been missed:
- * `follows` is the top, the feed is live and was refreshed since, or `number` is the next one. Otherwise a gap
- * opens below it, which a refresh closes.
+ * `follows` is the top (not in a feed ordered by bumps, where the top may have risen, unseen), the feed is live and
+ * was refreshed since, or `number` is the next one. Otherwise a gap opens below it, which a refresh closes.
  * answer: the posts, topmost first; its links and its total are not used.
  * number: the number of the message, NULL if messages have none; one that is not larger than the last is
  * QUIRE_VERDICT_STALE. follows: the post directly below the last one; no bytes if the server does not tell.

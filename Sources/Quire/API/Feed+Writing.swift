@@ -39,8 +39,9 @@ extension Feed {
     /// down goes to its key's place. Nothing is removed.
     ///
     /// The last new one joins the top directly if nothing can have been missed: the message shows or names
-    /// what it follows, or the feed is live (``beginLive(after:)``) and was refreshed since, or `number` is
-    /// the next one. Else a gap opens below it, which a refresh closes.
+    /// what it follows (a name is not enough in a `bump` feed, where the post may have risen, unseen), or the
+    /// feed is live (``beginLive(after:)``) and was refreshed since, or `number` is the next one. Else a gap
+    /// opens below it, which a refresh closes.
     /// - Parameters:
     ///   - answer: the posts, topmost first, and their bodies. Its links are not looked at.
     ///   - number: the number of the message, if messages are numbered; one that is not larger than the last

@@ -8,7 +8,8 @@ public enum Link: Hashable, Sendable {
     case confirmEnd
     /// The link to the first page.
     case head
-    /// Feeds paged by offset or page number: there is more, and the engine computes the position (R26).
+    /// Feeds paged by offset or page number: there is more, and the engine computes the position (R26). In an
+    /// answer of any other feed it is as good as ``unknown``.
     case more
     /// The server's own text: a URL, a cursor, `page=17`.
     case token(String)
