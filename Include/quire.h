@@ -929,7 +929,8 @@ typedef struct quire_request {
 
 /*
  * The request for a place, or the reason why none is possible, which is not an error. Two equal requests
- * share one ticket. A feed keeps its newest 256 tickets; older ones are stale.
+ * share one ticket. A feed keeps its newest 256 tickets; older ones are stale, and so are those of other feeds
+ * (feeds that an older version made number their tickets alike: there one may pass for another).
  * batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_plan(
@@ -1106,8 +1107,8 @@ typedef struct quire_outcome {
     /* Posts, known before in any feed, whose stored body this answer replaced. */
     uint64_t updated;
     /*
-     * QUIRE_VERDICT_STALE: "used", "reset", "edge-changed", "feed-changed", "sizes-changed", of a message
-     * "repeated", of a crawl "no-such-gap"; else empty.
+     * QUIRE_VERDICT_STALE: "used", "other-feed" (the ticket is that of another feed), "reset", "edge-changed",
+     * "feed-changed", "sizes-changed", of a message "repeated", of a crawl "no-such-gap"; else empty.
      */
     quire_bytes reason;
     /* Posts the feed did not have, in the order of the page. */
@@ -1173,7 +1174,7 @@ quire_status quire_ingest(
  *   QUIRE_VERDICT_ERROR, reason "no-link": the request has no link that a place keeps. It asked for the head, around
  *   a post, for bodies, by number, or above a post by a link made from it. Nothing changed, and the same request
  *   would be refused again: refresh, or fill the gap from above.
- *   QUIRE_VERDICT_STALE: as of an answer (R2). Nothing changed; an unknown ticket is "used".
+ *   QUIRE_VERDICT_STALE: as of an answer (R2). Nothing changed; an unknown ticket is "used" or "other-feed".
  * Free the outcome with quire_outcome_free(). batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_drop_link(

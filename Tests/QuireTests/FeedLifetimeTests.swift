@@ -64,6 +64,22 @@ import Testing
         #expect(try Cache.verify(at: path).isEmpty)
     }
 
+    /// R2. Each feed numbered its tickets from 1 on, and a feed that an older version made goes on so.
+    @Test func aTicketOfAnotherFeedIsStale() throws {
+        let (a, b) = (try cache.feed(named: "a"), try cache.feed(named: "b"))
+        for feed in [a, b] { try refresh(feed, [3, 2]) }
+        let ticket = try #require(try a.plan(.tail).request).ticket
+        _ = try b.plan(.tail)
+        let answer = Answer(next: .end)
+        for outcome in [try b.dropLink(of: ticket), try b.ingest(answer, for: ticket)] {
+            #expect((outcome.verdict, outcome.reason) == (.stale, "other-feed"))
+        }
+        #expect(try b.plan(.tail).request?.target == .link(.token("n")))
+        #expect(try a.dropLink(of: ticket).verdict == .replan)
+        #expect(try a.dropLink(of: ticket).reason == "used")
+        #expect(try a.dropLink(of: Ticket(1)).reason == "other-feed")
+    }
+
     /// In the batch that made it, and filled it.
     @Test func aFeedCanBeDroppedInItsFirstBatch() throws {
         try cache.batch { batch in

@@ -175,7 +175,7 @@ private:
         seen_["overlapping"] = request.is_overlapping();
         seen_["position"] = static_cast<long long>(request.position());
         seen_["limit"] = static_cast<long long>(request.limit());
-        seen_["ticket"] = static_cast<long long>(request.ticket());
+        seen_["ticket"] = static_cast<long long>(request.ticket() % (1u << 28));  // in its feed
         seen_["ids"] = json::list(request.ids().begin(), request.ids().end());
         seen_["until"] = std::string(request.until());
         tickets_[text("as")] = request.ticket();

@@ -128,7 +128,7 @@ class Replay:
             "request": word_of(request.kind),
             "refusal": word_of(request.refusal) if request.refusal else "",
             "help": word_of(request.help) if request.help else "",
-            "outcome": "" if request else "refused", "ticket": request.ticket,
+            "outcome": "" if request else "refused", "ticket": request.ticket % (1 << 28),
             "position": request.position, "limit": request.limit, "ids": request.ids,
             "overlapping": request.is_overlapping, "link": link, "until": request.until or ""}
 

@@ -234,8 +234,8 @@ impl Outcome {
         self.c.updated
     }
 
-    /// `Verdict::Stale`: "used", "reset", "edge-changed", "feed-changed", "sizes-changed",
-    /// "repeated", "no-such-gap"; else empty.
+    /// `Verdict::Stale`: "used", "other-feed", "reset", "edge-changed", "feed-changed",
+    /// "sizes-changed", "repeated", "no-such-gap"; else empty.
     pub fn reason(&self) -> &str {
         // SAFETY: as for the lists.
         std::str::from_utf8(unsafe { view(self.c.reason) }).unwrap_or("not UTF-8")

@@ -214,7 +214,7 @@ impl Replay {
         seen.push(("help", text(request.help().map_or("", quire::Help::name))));
         seen.push(("overlapping", Value::Flag(request.is_overlapping())));
         seen.push(("until", Value::Text(picture::text(request.until().unwrap_or_default()))));
-        seen.push(("ticket", Value::Number(request.ticket() as i64)));
+        seen.push(("ticket", Value::Number((request.ticket() % (1 << 28)) as i64)));
         self.seen.extend(seen.into_iter().map(|(name, value)| (name.to_owned(), value)));
         self.tickets.insert(line.text("as").into(), request.ticket());
         Ok(())

@@ -34,8 +34,9 @@ public struct Outcome: Sendable, Hashable {
 
     /// How the engine judged the answer.
     public var verdict: Verdict
-    /// The reason for `.stale`: `used`, `reset`, `edge-changed`, `feed-changed`, `sizes-changed`, `repeated`
-    /// (a message) or `no-such-gap` (a crawl). For `.error` its text.
+    /// The reason for `.stale`: `used`, `other-feed` (the ticket is that of another feed), `reset`,
+    /// `edge-changed`, `feed-changed`, `sizes-changed`, `repeated` (a message) or `no-such-gap` (a crawl).
+    /// For `.error` its text.
     public var reason: String
     /// What the program should do if the answer changed no posts.
     public var help: Help?

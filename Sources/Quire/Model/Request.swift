@@ -36,12 +36,23 @@ public enum Place: Hashable, Sendable {
 }
 
 /// Permission to ingest one answer (R2). The cache stores it, so it survives a restart and another process
-/// may use it. Each feed keeps its newest 256 tickets; older ones are stale.
+/// may use it. Each feed keeps its newest 256 tickets; older ones are stale. A ticket of another feed is
+/// stale, too, with the reason `other-feed`. Only feeds that an older version made number their tickets
+/// alike: there such a ticket may pass for one of the feed's own.
 public struct Ticket: Hashable, Sendable {
-    /// The number, unique in its feed.
+    /// The number, unique in its cache; in its feed only, if an older version made the feed.
     public let number: UInt64
     /// Creates a ticket from a stored number.
     public init(_ number: UInt64) { self.number = number }
+
+    /// The tickets that a feed can give before its numbers are those of the next.
+    private static let perFeed: UInt64 = 1 << 28
+
+    /// Returns the number below which no ticket of this feed is.
+    static func numbersBefore(feed: UInt32) -> UInt64 { UInt64(feed) * perFeed }
+
+    /// Returns true if one feed may have given both.
+    func isOfSameFeed(as other: Ticket) -> Bool { number / Self.perFeed == other.number / Self.perFeed }
 }
 
 /// The request for the server, and the ticket for ingesting the answer.

@@ -7,6 +7,7 @@ extension WriteSession {
         record.collection = try enterCollection(options.collection)
         counters.feeds += 1
         counters.feedNumbers += 1
+        record.ticketNumbers = Ticket.numbersBefore(feed: counters.feedNumbers)
         try transaction.put(
             .members, MemberKey.of(counters.feedNumbers, in: record.collection), ByteWriter().sealed())
         touch()
@@ -71,7 +72,7 @@ extension WriteSession {
     /// R32. Forgets the link of a ticket, because the server refuses it for good.
     func dropLink(of ticket: Ticket, in feed: UInt32) throws -> Outcome {
         guard var record = try tickets.record(ticket, of: feed) else {
-            return Outcome(.stale, reason: "used")
+            return try staleOutcome(unknown: ticket, in: feed)
         }
         if counters.aliases > 0 { record = try named(record, in: feed) }
         let dropped = record
@@ -91,12 +92,22 @@ extension WriteSession {
         return outcome
     }
 
+    /// R2. Returns the outcome for a ticket that the feed does not keep: it was used, or another feed gave
+    /// it. The feed itself may be gone (R30.3).
+    private func staleOutcome(unknown ticket: Ticket, in feed: UInt32) throws -> Outcome {
+        guard let value = try transaction.get(.record(of: feed), NoKey()) else {
+            return Outcome(.stale, reason: "used")
+        }
+        let newest = Ticket(try FeedRecord(value, "feed number \(feed)").ticketNumbers)
+        return Outcome(.stale, reason: ticket.isOfSameFeed(as: newest) ? "used" : "other-feed")
+    }
+
     // MARK: Answers
 
     func ingest(_ answer: Answer, for ticket: Ticket, in feed: UInt32) throws -> Outcome {
         try requireSound(answer)
         guard var record = try tickets.record(ticket, of: feed) else {
-            return Outcome(.stale, reason: "used")
+            return try staleOutcome(unknown: ticket, in: feed)
         }
         let answer = try named(answer, in: feed)
         if counters.aliases > 0 { record = try named(record, in: feed) }

@@ -277,7 +277,7 @@ final class ScenarioRunner {
             }
             if let until = request.until { plan["until"] = .text(until.description) }
             seen["plan"] = .object(plan)
-            seen["ticket"] = .number(Double(request.ticket.number))
+            seen["ticket"] = .number(Double(request.ticket.number % (1 << 28)))  // in its feed
         }
     }
 

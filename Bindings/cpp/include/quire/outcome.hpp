@@ -121,8 +121,8 @@ public:
     std::uint64_t gaps_closed() const noexcept { return c_.gaps_closed; }
     std::uint64_t gaps_opened() const noexcept { return c_.gaps_opened; }
     std::uint64_t updated() const noexcept { return c_.updated; }
-    // verdict::stale: "used", "reset", "edge-changed", "feed-changed", "sizes-changed", "repeated", "no-such-gap";
-    // else empty.
+    // verdict::stale: "used", "other-feed", "reset", "edge-changed", "feed-changed", "sizes-changed", "repeated",
+    // "no-such-gap"; else empty.
     std::string_view reason() const { return detail::view(c_.reason); }
     id_list added() const { return list(c_.added); }
     id_list duplicates() const { return list(c_.duplicates); }

@@ -128,8 +128,8 @@ class Outcome:
     updated: int
     #: What helps, if the answer changed no posts.
     help: Help | None
-    #: Verdict.STALE: "used", "reset", "edge-changed", "feed-changed", "sizes-changed", "repeated",
-    #: "no-such-gap".
+    #: Verdict.STALE: "used", "other-feed", "reset", "edge-changed", "feed-changed", "sizes-changed",
+    #: "repeated", "no-such-gap".
     reason: str
     added: list[str]
     duplicates: list[str]
