@@ -5,6 +5,7 @@ import picture
 DIRECTIONS = {"gap": "down", "above-gap": "up"}
 REQUESTS = {"head": "refresh", "tail": "append", "gap": "fill", "above-gap": "fill", "open-head": "prepend",
             "around": "around"}
+PER_FEED = 1 << 28     # where the tickets of a feed begin is a multiple of this
 
 
 class Difference(Exception):
@@ -22,6 +23,7 @@ class Replay:
     def commit(self, order, reply):
         """Raises Difference unless the model does the same."""
         feed = self.cache.feeds[order["feed"]]
+        reply = reply | {"ticket": reply["ticket"] % PER_FEED} if "ticket" in reply else reply
         done = getattr(self, order["op"].replace("-", "_"))(order, feed) or {}
         for name, value in done.items():
             if reply.get(name) != value:
@@ -55,14 +57,14 @@ class Replay:
         return {"ticket": ticket.number, ".plan": plan}
 
     def ingest(self, order, feed):
-        outcome = feed.ingest(self.tickets[order["feed"]][order["ticket"]], model.Answer(
+        outcome = feed.ingest(self.tickets[order["feed"]][order["ticket"] % PER_FEED], model.Answer(
             items=order["posts"], next=order["next"] or model.UNKNOWN,
             prev=order["previous"] or model.UNKNOWN, keys=order[".keys"]))
         return {"outcome": outcome.outcome, "added": outcome.new, "moved": outcome.moved,
                 "removed": outcome.removed}
 
     def cancel(self, order, feed):
-        feed.cancel(self.tickets[order["feed"]][order["ticket"]])
+        feed.cancel(self.tickets[order["feed"]][order["ticket"] % PER_FEED])
 
     def delete(self, order, feed):
         feed.delete(order["id"])
