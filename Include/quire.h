@@ -1170,7 +1170,8 @@ quire_status quire_ingest(
  *   QUIRE_VERDICT_REPLAN: the link is forgotten and the ticket is used up. Plan again: the next request begins
  *   further up. After at most three such requests that is the head, or the gap above has to be filled first; links
  *   that are made from posts (QUIRE_LINK_BELOW) begin 1, 3, 7, ... posts further up. A server that refuses every
- *   link would be asked for ever: stop after a few.
+ *   link would be asked for ever: stop after a few. At QUIRE_PLACE_JOIN planning is refused then:
+ *   QUIRE_REFUSAL_NO_LINK.
  *   QUIRE_VERDICT_ERROR, reason "no-link": the request has no link that a place keeps. It asked for the head, around
  *   a post, for bodies, by number, or above a post by a link made from it. Nothing changed, and the same request
  *   would be refused again: refresh, or fill the gap from above.

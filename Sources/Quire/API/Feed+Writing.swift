@@ -91,7 +91,8 @@ extension Feed {
     /// names a post that is gone. The feed forgets the link and what is as old, and keeps all posts; the
     /// next plan of the place begins further up. After at most three such requests that is the head, or the
     /// gap above has to be filled first. Links that are made from posts begin 1, 3, 7 and so on posts
-    /// further up.
+    /// further up. A join whose link was refused is not asked about again: its plan is refused with
+    /// `.noLink`.
     ///
     ///     let outcome = try feed.dropLink(of: request.ticket)
     ///     if outcome.help == .planAgain { plan = try feed.plan(.tail) }

@@ -25,7 +25,7 @@ public enum Place: Hashable, Sendable {
     /// The page with this number, wherever it belongs: a jump (R18), in feeds paged by number.
     case page(Int)
     /// The unverified join directly above this post. Requests the page above it again, to prove or disprove
-    /// the join (R26.8).
+    /// the join (R26.8). Refused with `.noLink` if no page above has a link, or the server refused it (R32).
     case join(above: PostID)
     /// The missing bodies of these posts, or missing detail, or newer versions (R31.5). In a feed of ids
     /// (R21) every body may be missing. In other feeds planning is refused if nothing is missing. ``tail``
