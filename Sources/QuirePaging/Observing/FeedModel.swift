@@ -191,6 +191,7 @@ import Quire
         switch result {
         case .loaded(let outcome):
             if outcome.verdict.leadsNowhere { results[key(place)] = .stopped(outcome.verdict) }
+            if outcome.help == .fillFirst { return try await askTopGap() }
             return !outcome.new.isEmpty || outcome.verdict == .joined
         case .stopped(let verdict): results[key(place)] = .stopped(verdict)
         case .refused(.fillFirst): return try await askTopGap()
@@ -203,7 +204,7 @@ import Quire
         return false
     }
 
-    /// Closes the topmost gap first: positions below a gap are unknown until it is closed.
+    /// Asks at the topmost gap first: what is below a gap may be unknown, or may have risen into it.
     private func askTopGap() async throws -> Bool {
         let gap = try pager.feed.cache.withSnapshot { try $0.gaps(of: pager.feed).first?.id }
         guard let gap else { return false }

@@ -253,6 +253,32 @@ import Testing
         #expect(asked.lines.count == count + 1)
     }
 
+    /// 8 rose to 15, into the gap above it, so that what follows it is not below 9.
+    @Test func aBorderThatRoseIsReachedThroughTheGapAbove() async throws {
+        let fixture = try PagerFixture(FeedOptions(order: .bump, pageSize: 2))
+        let asked = Notes()
+        let model = try model(
+            fixture.pager(
+                Scripted { request in
+                    asked.write("\(request.target)")
+                    switch asked.lines.count {
+                    case 1: return .page([5, 4], next: .end)
+                    case 2: return .page([9, 8], next: .token("below 8"))
+                    case 3: return .page([30, 29], next: .token("below 29"))
+                    case 4: return .page([14, 13], next: .token("below 13"))
+                    default: return .page([20, 19], next: .token("below 19"))
+                    }
+                }), reach: 1)
+        for _ in 0..<3 { await model.refresh() }
+        #expect(picture(model) == "30 29 ~ 9 8 ~ 5 4")
+        let lower = model.rows[5].id
+        await model.loadMore(near: lower)
+        #expect(picture(model) == "30 29 20 19 ~ 9 8 ~ 5 4")
+        #expect(asked.lines.count == 5)
+        await model.loadMore(near: lower)
+        #expect(asked.lines.count == 5, "it is not asked again by itself")
+    }
+
     @Test func aReaderWhoLeavesChangesNothing() async throws {
         let fixture = try PagerFixture()
         let source = Switchboard()
