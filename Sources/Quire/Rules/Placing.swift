@@ -98,6 +98,7 @@ extension Draft {
         }
         rows = []
         tail = state.newEdge(link, triedLinks: triedLinks)
+        if ticket.operation == .refresh { head = state.newEdge(state.head.link) }  // R2
         guard link == .more, state.isNumbered, let span = ticket.span else { return }
         if blanks + 1 >= Search.echoDistance { throw .refused(.noProgress) }
         var search = Search(nil)

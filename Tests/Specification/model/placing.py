@@ -61,6 +61,8 @@ class Placing:
             raise Refused("empty" if link == UNKNOWN else "no-progress")
         self.rows, tried_links = [], self.tail.tried_links + (ticket.own,) if ticket.op == "down" else ()
         self.tail = feed._edge(link, tried_links=tried_links)
+        if ticket.op == "refresh":                            # R2: of two refreshes only the first to arrive counts
+            self.head = feed._edge(feed.head.link)
         if link == MORE and feed.numbered() and ticket.start is not None:
             if blanks + 1 >= ECHO_PAGES:
                 raise Refused("no-progress")
