@@ -46,9 +46,10 @@ extension Draft {
         try spliceRanked(page, below: border)
         let (first, last) = (page[0], page[page.count - 1])
         let at = rows.firstIndex(of: .entry(last))! + 1
-        if at < rows.count, rows[at].isGap {
-            let below = try state.entry(of: rows[at + 1], from: .above)
-            if state.page(of: below)?.own == answer.next { rows.remove(at: at) }
+        // where a segment has moved away there are two gaps, or one at the end
+        if let end = rows[at...].firstIndex(where: { !$0.isGap }), end > at {
+            let below = try state.entry(of: rows[end], from: .above)
+            if state.page(of: below)?.own == answer.next { rows.removeSubrange(at..<end) }
         }
         updateFarGap(first, last)
     }

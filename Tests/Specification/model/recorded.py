@@ -53,10 +53,11 @@ class Recorded:
         one that it leads to."""
         self.splice_ranked(page, upper=border, beyond=self.ticket.beyond)
         at = self.rows.index(page[-1]) + 1
-        if at < len(self.rows) and isinstance(self.rows[at], Gap):
-            below = self.feed.pages.get(self.feed.entries[self.rows[at + 1]].page)
+        end = next((i for i in range(at, len(self.rows)) if not isinstance(self.rows[i], Gap)), at)
+        if end > at:                                          # two gaps where a segment has moved away
+            below = self.feed.pages.get(self.feed.entries[self.rows[end]].page)
             if below and below.own == self.answer.next:
-                del self.rows[at]
+                del self.rows[at:end]
         first, last = self.rows.index(page[0]), self.rows.index(page[-1])
         self.far_gap = self.far_gap and any(isinstance(r, Gap) for r in self.rows[max(0, first - 1):last + 2])
 
