@@ -134,13 +134,14 @@ extension Draft {
         updateFarGap(entry, entry)
     }
 
-    /// R25.4. Places the page at the open head's link.
+    /// R25.4. Places the page at the open head's link. The whole top segment may have moved into the page.
     private mutating func putOnTop(_ page: [Int]) throws(Interruption) {
-        let border = try state.entry(of: rows[0], from: .above)
+        var border: Int?
+        if let top = rows.first, !top.isGap { border = try state.entry(of: top, from: .above) }
         (headChanged, head) = (true, state.newEdge(.unknown))
         rows = page.map(Row.entry) + rows
         accepted = page
-        claim(between: page[page.count - 1], and: border)
+        if let border { claim(between: page[page.count - 1], and: border) }
     }
 
     /// R25.3. Makes joins unverified where the page proves no neighbours: at an entry that stays between two

@@ -20,7 +20,9 @@ class Recorded:
         if border == TOP and not keyed and not known:          # R25.4: the page above the open head
             self.head_changed, self.head, below = True, feed._edge(UNKNOWN), self.rows
             self.rows, self.accepted = page + below, page
-            return self.claim_between(page[-1], below[0])
+            if below and isinstance(below[0], str):           # else the whole top segment has moved into the page
+                self.claim_between(page[-1], below[0])
+            return None
         if border is None and not (keyed and self.key(top) > self.key(page[0])):
             self.head_changed, self.head = True, feed._edge(END)         # the first page of the feed
             if feed.order == "ranked":
