@@ -23,6 +23,18 @@ import Testing
         }
         #expect(needs > 1000)
     }
+
+    /// Rules that expect a post beside a gap look past the next one, which an answer may have moved there.
+    @Test func aGapInPlaceOfAPostRefusesTheAnswer() throws {
+        var state = FeedState(options: FeedOptions(order: .bump))
+        let gap = state.newGap(down: state.newEdge(.unknown), up: state.newEdge(.unknown))
+        do throws(Interruption) {
+            Issue.record("entry \(try state.entry(of: gap, from: .above))")
+        } catch {
+            if case .refused(.contradiction, _) = error { return }
+            Issue.record("\(error)")
+        }
+    }
 }
 
 /// One random feed and what is done to it.

@@ -297,12 +297,14 @@ extension FeedState {
         entries[entry].isCached ? pages[entries[entry].page] : nil
     }
 
-    /// Returns the entry at a row. `side` says from which side to read an unloaded span.
+    /// Returns the entry at a row. `side` says from which side to read an unloaded span. Two gaps meet where
+    /// an answer moves all that is between them, so a rule must look past both. If one does not, the answer
+    /// is refused: no answer may stop the process.
     func entry(of row: Row, from side: Side) throws(Interruption) -> Int {
         switch row {
         case .entry(let entry): return entry
         case .unloaded(let run): throw .needs(side == .above ? .top(run) : .bottom(run))
-        case .gap: preconditionFailure("gaps must not be adjacent")
+        case .gap: throw .refused(.contradiction)
         }
     }
 

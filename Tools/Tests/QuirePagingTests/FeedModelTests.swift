@@ -14,6 +14,18 @@ import Testing
         try FeedModel(pager, formats: [WireFormat("bytes", recognises: { _ in true }) { $0 }], reach: reach)
     }
 
+    /// A model whose server answers the n-th request, from 1 on, with what `page` returns.
+    private func model(
+        _ fixture: PagerFixture, reach: Int = 2, answering page: @escaping @Sendable (Int) -> PageResponse
+    ) throws -> (model: Model, asked: Notes) {
+        let asked = Notes()
+        let source = Scripted { request in
+            asked.write("\(request.place)")
+            return page(asked.lines.count)
+        }
+        return (try model(fixture.pager(source), reach: reach), asked)
+    }
+
     private func picture(_ model: Model) -> String {
         model.rows.map { row in
             switch row {
@@ -237,13 +249,7 @@ import Testing
 
     @Test func aServerThatGoesRoundInCirclesIsLeft() async throws {
         let fixture = try PagerFixture(FeedOptions(order: .keyless, pageSize: 3))
-        let asked = Notes()
-        let model = try model(
-            fixture.pager(
-                Scripted { request in
-                    asked.write("\(request.place)")
-                    return .page([3, 2, 1], next: .token("link \(asked.lines.count)"))
-                }))
+        let (model, asked) = try model(fixture) { .page([3, 2, 1], next: .token("link \($0)")) }
         await model.refresh()
         for _ in 0..<10 { await model.loadMore(near: .post(1)) }
         #expect(asked.lines.count <= 4, "\(asked.lines)")
@@ -256,19 +262,15 @@ import Testing
     /// 8 rose to 15, into the gap above it, so that what follows it is not below 9.
     @Test func aBorderThatRoseIsReachedThroughTheGapAbove() async throws {
         let fixture = try PagerFixture(FeedOptions(order: .bump, pageSize: 2))
-        let asked = Notes()
-        let model = try model(
-            fixture.pager(
-                Scripted { request in
-                    asked.write("\(request.target)")
-                    switch asked.lines.count {
-                    case 1: return .page([5, 4], next: .end)
-                    case 2: return .page([9, 8], next: .token("below 8"))
-                    case 3: return .page([30, 29], next: .token("below 29"))
-                    case 4: return .page([14, 13], next: .token("below 13"))
-                    default: return .page([20, 19], next: .token("below 19"))
-                    }
-                }), reach: 1)
+        let (model, asked) = try model(fixture, reach: 1) { number in
+            switch number {
+            case 1: .page([5, 4], next: .end)
+            case 2: .page([9, 8], next: .token("below 8"))
+            case 3: .page([30, 29], next: .token("below 29"))
+            case 4: .page([14, 13], next: .token("below 13"))
+            default: .page([20, 19], next: .token("below 19"))
+            }
+        }
         for _ in 0..<3 { await model.refresh() }
         #expect(picture(model) == "30 29 ~ 9 8 ~ 5 4")
         let lower = model.rows[5].id
