@@ -42,9 +42,17 @@ struct QuireTool: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
             Messages.writeEnd(0)
+            end(0)
         } catch {
-            Foundation.exit(report(error))
+            end(report(error))
         }
+    }
+
+    /// Ends the process without the work of `exit`, which destroys what other threads may be using: the one
+    /// that parses can be in the middle of a page, and the process aborted.
+    private static func end(_ status: Int32) -> Never {
+        fflush(nil)
+        _exit(status)
     }
 
     /// A stream that was closed before the start must not become the number of the cache's file. Using
