@@ -7,6 +7,7 @@ static inline void quire_prefetch(const void *address) { __builtin_prefetch(addr
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static inline uint64_t quire_big_endian(const void *at)
 {
@@ -35,6 +36,19 @@ static inline int quire_compare_keys(const MDB_val *a, const MDB_val *b)
         if (order != 0) return order;
     }
     return (a->mv_size > b->mv_size) - (a->mv_size < b->mv_size);
+}
+
+/* Zeroed memory from the system; NULL and errno if it has none. */
+static inline void *quire_map(size_t size)
+{
+    void *memory = mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? 0 : memory;
+}
+
+/* Gives it back. Nothing happens if there is none. */
+static inline void quire_unmap(void *memory, size_t size)
+{
+    if (memory) munmap(memory, size);
 }
 
 /* CRC32C (polynomial 0x1EDC6F41, reflected) of `count` bytes in four lanes: word k of eight bytes goes to lane

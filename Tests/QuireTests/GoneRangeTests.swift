@@ -107,14 +107,14 @@ import Testing
     }
 
     /// Three runs on top of each other, apart, and after each merge of neighbours, say the same.
-    @Test func everyMerge() {
+    @Test func everyMerge() throws {
         let (oldest, newer) = (Self.worlds([nil, 3]), Self.worlds([nil, 1, Location.gone]))
         for (i, one) in oldest.enumerated() where one.range == nil {
             let first = MemoryRun(one.contents)
             for two in newer {
                 let second = MemoryRun(two.contents)
                 let below = two.follow(one.follow([nil, nil]))
-                let merged = RunContents().merged(over: [second.run, first.run], isOldest: true)
+                let merged = try RunContents().merged(over: [second.run, first.run])
                 if merged.posts.contains(where: { $0.position == Location.gone }) || !merged.gone.isEmpty {
                     Issue.record("the oldest run keeps what is gone: \(merged)")
                 }
@@ -123,7 +123,7 @@ import Testing
                     let expected = three.follow(below)
                     let lower = MemoryRun(merged)
                     let upper = MemoryRun(
-                        RunContents().merged(over: [third.run, second.run], isOldest: false))
+                        try RunContents().merged(over: [third.run, second.run], below: [first.run]))
                     for (runs, what) in [
                         ([third.run, second.run, first.run], "apart"), ([third.run, lower.run], "lower"),
                         ([upper.run, first.run], "upper"),
@@ -137,8 +137,35 @@ import Testing
         }
     }
 
+    /// What a prune took leaves the index when its run is merged, though there is an older run:
+    ///
+    ///     newest   feed 1: 7...7 left              feed 1: 7...7 left
+    ///     older    a→7   b→7   c→7   d→8           d→8   c gone       an older run has c at another place
+    ///     below    c→9   e→4
+    @Test func mergesDropWhatLeft() throws {
+        func location(_ id: UInt64, _ position: UInt64) -> Location {
+            Location(PostAddress.of(id, in: 0, seed: 0), feed: 1, position: position)
+        }
+        let below = MemoryRun(
+            RunContents(posts: Location.sorted([location(3, 9)] + (5...40).map { location($0, 4) })))
+        var posts = (100..<1100).map { location($0, 7) }
+        posts += [location(3, 7), location(4, 8)]
+        let older = MemoryRun(RunContents(posts: Location.sorted(posts), marks: [location(50, 0)]))
+        let newest = RunContents(gone: [GoneRange(feed: 1, 7...7)])
+        let merged = try newest.merged(over: [older.run], below: [below.run])
+        #expect(merged.gone == newest.gone)
+        #expect(merged.marks.isEmpty)
+        // the filter below cannot exclude each of a thousand posts
+        #expect(merged.posts.count < 50)
+        let places = PostIndex([MemoryRun(merged).run, below.run], 0)
+        #expect(places.position(of: 3, in: 1) == nil)
+        #expect(places.position(of: 4, in: 1) == 8)
+        #expect(places.position(of: 5, in: 1) == 4)
+        #expect(places.position(of: 100, in: 1) == nil)
+    }
+
     /// Whole runs with locations, marks and ranges, cut off and with changed bits: reading never traps.
-    @Test func damagedBytesNeverTrap() {
+    @Test func damagedBytesNeverTrap() throws {
         let memory = GuardedBytes(capacity: 1 << 13)
         for seed in 0..<20 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
@@ -152,21 +179,20 @@ import Testing
                 contents.gone.append(GoneRange(feed: feed, 5...9))
             }
             if contents.isEmpty { continue }
-            var whole = [UInt8](repeating: 0xFF, count: contents.size)
-            whole.withUnsafeMutableBytes { contents.write(into: $0) }
+            let whole = contents.encoded
             #expect(IndexRun(memory.hold(whole[...]))?.isAsWritten == true, "seed \(seed)")
-            for count in whole.indices { Self.ask(whole[..<count], memory, some) }
+            for count in whole.indices { try Self.ask(whole[..<count], memory, some) }
             for _ in 0..<200 {
                 var damaged = whole
                 for _ in 0..<random.number(in: 1...4) {
                     damaged[random.below(damaged.count)] ^= 1 << UInt8(random.below(8))
                 }
-                Self.ask(damaged[...], memory, some)
+                try Self.ask(damaged[...], memory, some)
             }
         }
     }
 
-    private static func ask(_ bytes: ArraySlice<UInt8>, _ memory: GuardedBytes, _ known: [Location]) {
+    private static func ask(_ bytes: ArraySlice<UInt8>, _ memory: GuardedBytes, _ known: [Location]) throws {
         guard let run = IndexRun(memory.hold(bytes)) else { return }
         _ = run.isAsWritten
         let index = PostIndex([run, run], 0)
@@ -174,6 +200,6 @@ import Testing
             _ = index.positions(withHash: location.hash)
             _ = index.isMarked(location.address)
         }
-        _ = MemoryRun(RunContents().merged(over: [run, run], isOldest: false))
+        _ = MemoryRun(try RunContents().merged(over: [run, run], below: [run]))
     }
 }

@@ -240,13 +240,13 @@ import Testing
             let run = try $0.records("locations")[0]
             var more = RunContents()
             more.gone = [GoneRange(feed: 1, 1 ... .max)]
-            try $0.put(run.table, Forgery.number(1 << 20), Forgery.encoded(more))
+            try $0.put(run.table, Forgery.number(1 << 20), more.encoded)
         },
         Violation("I13", .unreadable, "ranges that overlap") {
             let run = try $0.records("locations")[0]
             var more = RunContents()
             more.gone = [GoneRange(feed: 1, 1...2), GoneRange(feed: 1, 2...3)]
-            try $0.put(run.table, Forgery.number(1 << 20), Forgery.encoded(more))
+            try $0.put(run.table, Forgery.number(1 << 20), more.encoded)
         },
         Violation("I13", .unreadable, "a run with fewer locations than it says") {
             try $0.editBytes("locations") { $0[0] += 1 }

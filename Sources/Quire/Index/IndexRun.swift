@@ -31,14 +31,14 @@ struct IndexRun {
     /// The number of locations, marks and ranges.
     var count: Int { posts.count + (marks?.count ?? 0) + (gone?.count ?? 0) }
 
-    /// Returns true if the bytes are as ``RunContents/write(into:)`` writes them.
+    /// Returns true if the bytes are as ``RunParts/write(into:)`` writes them.
     var isAsWritten: Bool {
         guard let marks, let gone else { return posts.isAsWritten && posts.count > 0 }
         return posts.isAsWritten && marks.isAsWritten && gone.isAsWritten && marks.count + gone.count > 0
     }
 }
 
-/// A run before it is written.
+/// What a run is to hold.
 struct RunContents {
     /// Locations and marks, ordered and without duplicates.
     var posts: [Location] = []
@@ -49,6 +49,24 @@ struct RunContents {
     var count: Int { posts.count + marks.count + gone.count }
     var isEmpty: Bool { count == 0 }
 
+    func withParts<Result>(_ body: (RunParts) throws -> Result) rethrows -> Result {
+        try posts.withUnsafeBufferPointer { posts in
+            try marks.withUnsafeBufferPointer { marks in
+                try body(RunParts(posts: posts, marks: marks, gone: gone))
+            }
+        }
+    }
+}
+
+/// The same, with locations and marks that are lent.
+struct RunParts {
+    let posts: UnsafeBufferPointer<Location>
+    let marks: UnsafeBufferPointer<Location>
+    let gone: [GoneRange]
+
+    var isEmpty: Bool { posts.isEmpty && marks.isEmpty && gone.isEmpty }
+
+    /// The number of bytes of the record.
     var size: Int {
         let size = SortedRun.size(of: posts) + Checksum.size
         if marks.isEmpty && gone.isEmpty { return size }
@@ -72,39 +90,6 @@ struct RunContents {
         }
         Checksum.seal(target)
     }
-
-    /// Leaves out what only matters to older runs.
-    mutating func removeGone() {
-        posts.removeAll { $0.position == Location.gone }
-        marks.removeAll { $0.position == Location.gone }
-        gone = []
-    }
-
-    /// Merges these changes with older runs, newest first. If nothing is older than they are, what is gone is
-    /// dropped.
-    func merged(over runs: [IndexRun], isOldest: Bool, in memory: MergeMemory? = nil) -> RunContents {
-        var merged = self
-        if !runs.isEmpty { merged.add(older: runs, in: memory) }
-        if isOldest { merged.removeGone() }
-        return merged
-    }
-
-    private mutating func add(older runs: [IndexRun], in memory: MergeMemory?) {
-        let room = runs.reduce(0) { $0 + $1.posts.count }
-        var places = MergedLocations(posts, room: room, in: memory)
-        var marked = MergedLocations(marks, room: runs.reduce(0) { $0 + ($1.marks?.count ?? 0) }, in: nil)
-        for run in runs {
-            gone = GoneRange.union(gone)
-            if gone.isEmpty {
-                places.add(older: run.posts) { _ in false }
-            } else {
-                places.add(older: run.posts) { gone.contains($0.position, of: $0.feed) }
-            }
-            if let marks = run.marks { marked.add(older: marks) { _ in false } }
-            if let ranges = run.gone, ranges.count > 0 { gone += ranges }
-        }
-        (posts, marks, gone) = (places.take(), marked.take(), GoneRange.union(gone))
-    }
 }
 
 /// A run that is not stored.
@@ -113,8 +98,11 @@ final class MemoryRun {
     let run: IndexRun
 
     init(_ contents: RunContents) {
-        bytes = .allocate(byteCount: contents.size, alignment: 8)
-        contents.write(into: bytes)
+        bytes = contents.withParts { parts in
+            let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: parts.size, alignment: 8)
+            parts.write(into: bytes)
+            return bytes
+        }
         run = IndexRun(UnsafeRawBufferPointer(bytes))!
     }
 

@@ -52,22 +52,23 @@ extension PostIndex {
         let number = (stored.last?.number ?? 0) + 1
         let older = stored[range.lowerBound..<min(range.upperBound, stored.count)]
         let isNewMerged = range.upperBound > stored.count
-        if older.isEmpty {
-            return try put(new.merged(over: [], isOldest: stored.isEmpty), number, in: transaction)
+        if older.isEmpty && !stored.isEmpty {
+            return try new.withParts { try put($0, number, in: transaction) }
         }
         // a write may move what the runs lend, so all of them are read before
-        let memory = transaction.mark.map(MergeMemory.of)
-        let merged = (isNewMerged ? new : RunContents()).merged(
-            over: older.reversed().map(\.run), isOldest: range.lowerBound == 0, in: memory)
-        defer { memory?.keep(merged.posts) }
-        for (number, _) in older { try transaction.delete(.locations, NumberKey(number)) }
-        if isNewMerged { return try put(merged, number, in: transaction) }
-        try put(merged, older.last!.number, in: transaction)
-        try put(new, number, in: transaction)
+        let memory = transaction.mark.map(MergeMemory.of) ?? MergeMemory()
+        let below = stored[..<range.lowerBound].reversed().map(\.run)
+        try memory.merge(isNewMerged ? new : RunContents(), over: older.reversed().map(\.run), below: below) {
+            merged in
+            for (number, _) in older { try transaction.delete(.locations, NumberKey(number)) }
+            if isNewMerged { return try put(merged, number, in: transaction) }
+            try put(merged, older.last!.number, in: transaction)
+            try new.withParts { try put($0, number, in: transaction) }
+        }
     }
 
-    private static func put(_ contents: RunContents, _ number: UInt64, in transaction: Transaction) throws {
-        if contents.isEmpty { return }
-        try transaction.put(.locations, NumberKey(number), count: contents.size) { contents.write(into: $0) }
+    private static func put(_ parts: RunParts, _ number: UInt64, in transaction: Transaction) throws {
+        if parts.isEmpty { return }
+        try transaction.put(.locations, NumberKey(number), count: parts.size) { parts.write(into: $0) }
     }
 }

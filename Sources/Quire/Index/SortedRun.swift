@@ -178,7 +178,7 @@ struct SortedRun {
     private static func size(slots: Int, count: Int) -> Int { head + slots * stride + words(count) * 8 }
 
     /// Returns the size of a run of these locations in bytes.
-    static func size(of sorted: [Location]) -> Int {
+    static func size(of sorted: UnsafeBufferPointer<Location>) -> Int {
         let scale = scale(sorted.count)
         var next = 0
         for location in sorted { next = max(next, ideal(location.hash, scale)) &+ 1 }
@@ -210,7 +210,7 @@ struct SortedRun {
     }
 
     /// Writes ordered locations without duplicates as a run, ``size(of:)`` bytes of any content before.
-    static func write(_ sorted: [Location], into target: UnsafeMutableRawBufferPointer) {
+    static func write(_ sorted: UnsafeBufferPointer<Location>, into target: UnsafeMutableRawBufferPointer) {
         let words = words(sorted.count)
         let slots = (target.count - head - words * 8) / stride
         let start = target.baseAddress!
@@ -220,23 +220,21 @@ struct SortedRun {
         for i in 0..<words { filter.storeBytes(of: 0, toByteOffset: i &* 8, as: UInt64.self) }
         let scale = scale(sorted.count)
         var next = 0
-        sorted.withUnsafeBufferPointer { sorted in
-            for location in sorted {
-                let ideal = ideal(location.hash, scale)
-                while next < ideal {
-                    clear(start + (head &+ next &* stride))
-                    next &+= 1
-                }
-                let at = start + (head &+ next &* stride)
-                at.storeBytes(of: location.hash.littleEndian, as: UInt64.self)
-                at.storeBytes(of: location.position.littleEndian, toByteOffset: 8, as: UInt64.self)
-                at.storeBytes(of: location.feed.littleEndian, toByteOffset: 16, as: UInt32.self)
-                at.storeBytes(of: location.check.littleEndian, toByteOffset: 20, as: UInt32.self)
-                let word = filter + Self.ideal(location.hash, UInt64(words)) &* 8
-                let before = UInt64(littleEndian: word.loadUnaligned(as: UInt64.self))
-                word.storeBytes(of: (before | bits(location.hash)).littleEndian, as: UInt64.self)
+        for location in sorted {
+            let ideal = ideal(location.hash, scale)
+            while next < ideal {
+                clear(start + (head &+ next &* stride))
                 next &+= 1
             }
+            let at = start + (head &+ next &* stride)
+            at.storeBytes(of: location.hash.littleEndian, as: UInt64.self)
+            at.storeBytes(of: location.position.littleEndian, toByteOffset: 8, as: UInt64.self)
+            at.storeBytes(of: location.feed.littleEndian, toByteOffset: 16, as: UInt32.self)
+            at.storeBytes(of: location.check.littleEndian, toByteOffset: 20, as: UInt32.self)
+            let word = filter + Self.ideal(location.hash, UInt64(words)) &* 8
+            let before = UInt64(littleEndian: word.loadUnaligned(as: UInt64.self))
+            word.storeBytes(of: (before | bits(location.hash)).littleEndian, as: UInt64.self)
+            next &+= 1
         }
         while next < slots {
             clear(start + (head &+ next &* stride))

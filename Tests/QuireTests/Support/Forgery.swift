@@ -100,21 +100,15 @@ struct Forgery {
         var run = RunContents()
         try storage.cache.environment.read { transaction in
             let runs = try PostIndex.stored(transaction).reversed().map(\.run)
-            run = RunContents().merged(over: runs, isOldest: true)
+            run = try RunContents().merged(over: runs)
         }
         change(&run)
         run.posts.sort { $0.precedes($1) }
         run.marks.sort { $0.precedes($1) }
         for (table, key, _) in try records("locations") { try put(table, key, nil) }
         try storage.cache.environment.write { transaction in
-            try transaction.put(.locations, NumberKey(1), count: run.size) { run.write(into: $0) }
+            try transaction.put(.locations, NumberKey(1), run.encoded)
         }
-    }
-
-    static func encoded(_ run: RunContents) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: run.size)
-        bytes.withUnsafeMutableBytes { run.write(into: $0) }
-        return bytes
     }
 
     static func encoded(_ changes: [RankChange]) -> [UInt8] {
