@@ -259,12 +259,12 @@ struct Check {
         }
     }
 
-    /// Checks that the index has no location without an entry, and marks exactly the posts that several feeds
-    /// hold. ``FeedCheck`` checks that each entry has a location.
+    /// Checks that the index has no location without an entry, that it marks the posts that several feeds
+    /// hold, and no post that no feed holds. ``FeedCheck`` checks that each entry has a location.
     private mutating func checkIndex() throws {
         var places: [UInt32: Int] = [:]
         var last: Location?
-        var (shared, lastIsShared) = (0, false)
+        var lastIsShared = false
         index.forEachPlace { location in
             context.step()
             if location.position == Location.gone { return !context.isStopped }
@@ -276,11 +276,8 @@ struct Check {
                 places[location.feed, default: 0] += 1
             }
             let isSame = last?.address == location.address
-            if isSame && !lastIsShared {
-                shared += 1
-                if !index.isMarked(location.address) {
-                    find(.index, "feed number \(location.feed)", "has a post of another feed without a mark")
-                }
+            if isSame && !lastIsShared && !index.isMarked(location.address) {
+                find(.index, "feed number \(location.feed)", "has a post of another feed without a mark")
             }
             (last, lastIsShared) = (location, isSame)
             return !context.isStopped
@@ -290,9 +287,10 @@ struct Check {
             let found = places[feed, default: 0]
             find(.index, "feed number \(feed)", "\(found) in the index, \(count) in its rows")
         }
-        let marked = index.marked()
-        if marked != shared {
-            find(.index, "locations", "marks \(marked) posts, several feeds hold \(shared)")
+        index.forEachMarked { address in
+            context.step()
+            if !index.isHeld(address) { find(.index, "locations", "marks a post that no feed holds") }
+            return !context.isStopped
         }
     }
 

@@ -3,8 +3,9 @@
 ///     posts: SortedRun | [marks: SortedRun | ranges x GoneRange] | checksum u32le
 ///
 /// - Locations of posts.
-/// - Marks, at the addresses of posts that another feed holds too, or no longer. A prune asks only these
-///   whether its posts stay elsewhere, and most have no mark.
+/// - Marks, at the addresses of posts that a second feed came to hold; position 0 when the last one has lost
+///   it. A prune asks only these whether its posts may stay elsewhere, and most have no mark. That a post is
+///   in one feed again ends no mark: a prune of a long feed would write one for each post that others hold.
 /// - Ranges of positions that were pruned. They concern the locations of older records only.
 struct IndexRun {
     let posts: SortedRun

@@ -10,7 +10,7 @@ struct PostIndex {
     private(set) var runs: [SortedRun] = []
     /// Positions that are gone in `runs[from...]`.
     private var gone: [(from: Int, ranges: GoneRanges)] = []
-    /// Those marks of posts that several feeds hold, newest first.
+    /// Their marks of posts that may be in several feeds.
     private(set) var marks: [SortedRun] = []
     private let seed: UInt64
     let collection: UInt32
@@ -288,6 +288,15 @@ struct PostIndex {
 
     /// Returns the locations of all posts with this hash, in any collection.
     func positions(withHash hash: UInt64) -> [(feed: UInt32, position: UInt64)] {
+        locations(withHash: hash).map { ($0.feed, $0.position) }
+    }
+
+    /// Returns true if a feed holds the post at this address.
+    func isHeld(_ address: PostAddress) -> Bool {
+        locations(withHash: address.hash).contains { $0.address == address }
+    }
+
+    private func locations(withHash hash: UInt64) -> [Location] {
         var known: [Location] = []
         added?.posts.search(hash: hash) { location in
             known.append(location)
@@ -302,7 +311,7 @@ struct PostIndex {
                 slot += 1
             }
         }
-        return known.filter { $0.position != Location.gone }.map { ($0.feed, $0.position) }
+        return known.filter { $0.position != Location.gone }
     }
 
     /// Calls `body` with the newest location of each post in each feed, until it returns false. Visits all
@@ -313,8 +322,8 @@ struct PostIndex {
 
     // MARK: Other feeds
 
-    /// Returns for each of these posts whether several feeds hold it. Most are in one feed: asking this first
-    /// makes a prune cheap.
+    /// Returns for each of these posts whether several feeds may hold it. Most are in one feed: asking this
+    /// first makes a prune cheap.
     func areShared(_ ids: PostIDs) -> [Bool] {
         var found = [Bool](filled: ids.count, with: false)
         if marks.isEmpty && (added?.marks.count ?? 0) == 0 { return found }
@@ -327,12 +336,12 @@ struct PostIndex {
         return found
     }
 
-    /// Returns a mark that several feeds hold a post, or only one.
+    /// Returns a mark that several feeds may hold a post, or that no feed does.
     func mark(of id: PostID, isShared: Bool) -> Location {
         Location(address(of: id), feed: 1, position: isShared ? 1 : Location.gone)
     }
 
-    /// Returns true if the post at this address is marked in the stored runs: several feeds hold it.
+    /// Returns true if the post at this address is marked in the stored runs: several feeds may hold it.
     func isMarked(_ address: PostAddress) -> Bool {
         for run in marks {
             var mark: Location?
@@ -345,13 +354,11 @@ struct PostIndex {
         return false
     }
 
-    /// Returns the number of posts that are marked in the stored runs.
-    func marked() -> Int {
-        var count = 0
+    /// Calls `body` with the addresses of all posts that are marked in the stored runs, until it returns
+    /// false.
+    func forEachMarked(_ body: (PostAddress) -> Bool) {
         SortedRun.forEach(ofNewestFirst: marks) { mark, _ in
-            if mark.position != Location.gone { count += 1 }
-            return true
+            mark.position == Location.gone || body(mark.address)
         }
-        return count
     }
 }

@@ -9,8 +9,8 @@ struct ChunkRemoval {
     /// For each body record, the bytes that no entry shows any more.
     private var bodies = NumberTable<Int>()
     private var gone: [GoneRange] = []
-    /// The posts that other feeds hold, as indices of `ids`, and the marks of those that only one other
-    /// holds.
+    /// The posts that other feeds hold, as indices of `ids`, and what ends the marks of those that no feed
+    /// holds any more.
     private var held: [Int] = []
     private var marks: [Location] = []
 
@@ -72,8 +72,11 @@ struct ChunkRemoval {
         var (chunk, first) = (0, 0)
         var walk = ChunkColumns.BodyWalk(leaving[0].columns)
         for (i, other) in zip(shared, others) {
-            if other.count > 0 { held.append(i) }
-            if other.count == 1 { marks.append(index.mark(of: ids[i], isShared: false)) }
+            if other.count > 0 {
+                held.append(i)
+            } else {
+                marks.append(index.mark(of: ids[i], isShared: false))
+            }
             if !other.isShown { continue }
             while i >= first + leaving[chunk].columns.count {
                 first += leaving[chunk].columns.count

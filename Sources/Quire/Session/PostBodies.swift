@@ -32,7 +32,10 @@ extension WriteSession {
                 }
                 let others = try others(ids[i], than: loader.feed, in: index)
                 if !others.isShown { release(old.entries[entry].body) }
-                if others.count == 1 { marks.append(index.mark(of: ids[i], isShared: false)) }
+                if others.count == 0 {
+                    marks.append(index.mark(of: ids[i], isShared: false))
+                    gone.append(ids[i])
+                }
             }
         }
         // must come last: the index lends bytes that a write may move
