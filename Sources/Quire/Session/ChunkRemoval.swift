@@ -8,6 +8,8 @@ struct ChunkRemoval {
     private var ids = PostIDs()
     /// For each body record, the bytes that no entry shows any more.
     private var bodies = NumberTable<Int>()
+    /// The same of the record that was named last. Neighbours mostly have their bodies in one.
+    private var recent: (record: UInt64, bytes: Int) = (0, 0)
     private var gone: [GoneRange] = []
     /// The posts that other feeds hold, as indices of `ids`, and what ends the marks of those that no feed
     /// holds any more.
@@ -32,6 +34,7 @@ struct ChunkRemoval {
             addRange(chunk)
         }
         try keepShared(leaving, index, session)
+        noteRecent()
         var list = ChangeList()
         list.append(removed: ids)
         changes = ids.count > RowChanges.limit ? ChangeList.encoded([.reset]) : list.encoded()
@@ -48,7 +51,16 @@ struct ChunkRemoval {
     }
 
     private mutating func release(_ bytes: Int, of record: UInt64) {
-        bodies.add(bytes, to: record)
+        if record != recent.record {
+            noteRecent()
+            recent.record = record
+        }
+        recent.bytes += bytes
+    }
+
+    private mutating func noteRecent() {
+        if recent.bytes != 0 { bodies.add(recent.bytes, to: recent.record) }
+        recent.bytes = 0
     }
 
     /// Finds the posts that stay in other feeds. Their bodies stay if they are shown there.
