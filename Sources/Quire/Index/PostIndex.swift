@@ -102,16 +102,23 @@ struct PostIndex {
 
     // MARK: Looking up
 
-    /// An id that is looked up, the `number`-th of those that were asked for.
+    /// An id that is looked up, the `number`-th of those that were asked for; -1 once it is done.
     private struct Wanted {
         let address: PostAddress
-        let number: Int32
+        var number: Int32
         let bits: UInt64
+    }
+
+    /// An id of a block that a run may have.
+    private struct Candidate {
+        let id: Int32
+        let run: Int32
     }
 
     /// How many ids are looked up together: what is noted of them stays on the stack, and what is prefetched
     /// for them in the processor's first cache.
     private static let block = 40
+    private static let candidates = 4 * block
 
     /// Calls `body` with the index of each id and each location that a run has for it, those of newer runs
     /// first. If it returns true, neither the rest of the run nor older ones are asked for this id.
@@ -119,12 +126,7 @@ struct PostIndex {
         forEachBlock(of: ids) { open, likely, count in
             var rest = count
             if let added { rest = Self.lookUp(open, rest, in: added.posts, body) }
-            for (number, run) in runs.enumerated() where rest > 0 {
-                let mayBeGone = gone.contains { $0.from <= number }
-                rest = Self.lookUp(open, rest, likely, in: run) {
-                    body($0, mayBeGone ? withoutGone($1, number) : $1)
-                }
-            }
+            Self.lookUp(open, rest, likely, in: runs) { body($0, current($1, in: $2)) }
         }
     }
 
@@ -133,7 +135,7 @@ struct PostIndex {
         forEachBlock(of: ids) { open, likely, count in
             var rest = count
             if let added { rest = Self.lookUp(open, rest, in: added.marks, body) }
-            for run in marks where rest > 0 { rest = Self.lookUp(open, rest, likely, in: run, body) }
+            Self.lookUp(open, rest, likely, in: marks) { id, mark, _ in body(id, mark) }
         }
     }
 
@@ -141,10 +143,10 @@ struct PostIndex {
     @inline(__always)
     private func forEachBlock(
         of ids: some Sequence<PostID>,
-        _ body: (UnsafeMutablePointer<Wanted>, UnsafeMutablePointer<Int32>, Int) -> Void
+        _ body: (UnsafeMutablePointer<Wanted>, UnsafeMutablePointer<Candidate>, Int) -> Void
     ) {
         withUnsafeTemporaryAllocation(of: Wanted.self, capacity: Self.block) { open in
-            withUnsafeTemporaryAllocation(of: Int32.self, capacity: Self.block) { likely in
+            withUnsafeTemporaryAllocation(of: Candidate.self, capacity: Self.candidates) { likely in
                 let (open, likely) = (open.baseAddress!, likely.baseAddress!)
                 var (number, count) = (0 as Int32, 0)
                 for id in ids {
@@ -180,32 +182,43 @@ struct PostIndex {
         return rest
     }
 
-    /// Looks `count` ids up in one run. Returns how many remain to be asked for; they are the first ones
-    /// then.
+    /// Looks `count` ids up in runs, newest first. `body` is told which run that is.
+    ///
+    /// The filters of all runs are asked first: nothing there depends on what was read before, so the
+    /// processor reads many words at a time, and what they leave is prefetched together.
     @inline(__always)
     private static func lookUp(
-        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, _ likely: UnsafeMutablePointer<Int32>,
-        in run: SortedRun, _ body: (Int, Location) -> Bool
-    ) -> Int {
+        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, _ likely: UnsafeMutablePointer<Candidate>,
+        in runs: [SortedRun], _ body: (Int, Location, Int) -> Bool
+    ) {
         var found = 0
-        // Nothing in this loop depends on what was read before, so the processor reads many words at a time.
-        for i in 0..<count {
-            likely[found] = Int32(truncatingIfNeeded: i)
-            if run.mayHave(open[i].address.hash, open[i].bits) { found &+= 1 }
-        }
-        if !run.isSmall { for i in 0..<found { run.prefetch(open[Int(likely[i])].address.hash) } }
-        var rest = count
-        // from the last one on, so that what fills the place of an id that is done was asked for before
-        while found > 0 {
-            found &-= 1
-            let at = Int(likely[found])
-            let wanted = Int(open[at].number)
-            if run.search(at: open[at].address, { body(wanted, $0) }) {
-                rest &-= 1
-                open[at] = open[rest]
+        for (number, run) in runs.enumerated() {
+            if found + count > candidates {
+                search(open, likely, found, in: runs, body)
+                found = 0
             }
+            let first = found
+            for i in 0..<count {
+                likely[found] = Candidate(id: Int32(truncatingIfNeeded: i), run: Int32(number))
+                if run.mayHave(open[i].address.hash, open[i].bits) { found &+= 1 }
+            }
+            if run.isSmall { continue }
+            for i in first..<found { run.prefetch(open[Int(likely[i].id)].address.hash) }
         }
-        return rest
+        search(open, likely, found, in: runs, body)
+    }
+
+    @inline(__always)
+    private static func search(
+        _ open: UnsafeMutablePointer<Wanted>, _ likely: UnsafeMutablePointer<Candidate>, _ count: Int,
+        in runs: [SortedRun], _ body: (Int, Location, Int) -> Bool
+    ) {
+        for i in 0..<count {
+            let (at, run) = (Int(likely[i].id), Int(likely[i].run))
+            let wanted = Int(open[at].number)
+            if wanted < 0 { continue }
+            if runs[run].search(at: open[at].address, { body(wanted, $0, run) }) { open[at].number = -1 }
+        }
     }
 
     /// Returns the chunk in which this feed holds the post; nil if it does not hold it.
