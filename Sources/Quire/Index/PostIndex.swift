@@ -109,16 +109,12 @@ struct PostIndex {
         let bits: UInt64
     }
 
-    /// An id of a block that a run may have.
-    private struct Candidate {
-        let id: Int32
-        let run: Int32
-    }
-
     /// How many ids are looked up together: what is noted of them stays on the stack, and what is prefetched
     /// for them in the processor's first cache.
     private static let block = 40
-    private static let candidates = 4 * block
+    /// How many runs are asked together at most, and for how many ids they may leave the question open.
+    private static let runsTogether = 32
+    private static let likelyTogether = 6 * block
 
     /// Calls `body` with the index of each id and each location that a run has for it, those of newer runs
     /// first. If it returns true, neither the rest of the run nor older ones are asked for this id.
@@ -143,10 +139,10 @@ struct PostIndex {
     @inline(__always)
     private func forEachBlock(
         of ids: some Sequence<PostID>,
-        _ body: (UnsafeMutablePointer<Wanted>, UnsafeMutablePointer<Candidate>, Int) -> Void
+        _ body: (UnsafeMutablePointer<Wanted>, UnsafeMutablePointer<Int32>, Int) -> Void
     ) {
         withUnsafeTemporaryAllocation(of: Wanted.self, capacity: Self.block) { open in
-            withUnsafeTemporaryAllocation(of: Candidate.self, capacity: Self.candidates) { likely in
+            withUnsafeTemporaryAllocation(of: Int32.self, capacity: Self.likelyTogether) { likely in
                 let (open, likely) = (open.baseAddress!, likely.baseAddress!)
                 var (number, count) = (0 as Int32, 0)
                 for id in ids {
@@ -184,40 +180,63 @@ struct PostIndex {
 
     /// Looks `count` ids up in runs, newest first. `body` is told which run that is.
     ///
-    /// The filters of all runs are asked first: nothing there depends on what was read before, so the
+    /// The filters of many runs are asked first: nothing there depends on what was read before, so the
     /// processor reads many words at a time, and what they leave is prefetched together.
+    ///
+    ///     likely   3 7 │ 0 │ 3 12 20      ids of the block that the first, second, third run may have
+    ///     ends       2   3          6
     @inline(__always)
     private static func lookUp(
-        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, _ likely: UnsafeMutablePointer<Candidate>,
+        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, _ likely: UnsafeMutablePointer<Int32>,
         in runs: [SortedRun], _ body: (Int, Location, Int) -> Bool
     ) {
-        var found = 0
-        for (number, run) in runs.enumerated() {
-            if found + count > candidates {
-                search(open, likely, found, in: runs, body)
-                found = 0
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: runsTogether) { ends in
+            runs.withUnsafeBufferPointer { runs in
+                var next = 0
+                while next < runs.count {
+                    let first = next
+                    next = askFilters(open, count, likely, ends, of: runs, from: first)
+                    var at = 0
+                    for run in first..<next {
+                        let end = ends[run &- first]
+                        search(open, likely + at, end &- at, in: runs[run]) { body($0, $1, run) }
+                        at = end
+                    }
+                }
             }
-            let first = found
-            for i in 0..<count {
-                likely[found] = Candidate(id: Int32(truncatingIfNeeded: i), run: Int32(number))
-                if run.mayHave(open[i].address.hash, open[i].bits) { found &+= 1 }
-            }
-            if run.isSmall { continue }
-            for i in first..<found { run.prefetch(open[Int(likely[i].id)].address.hash) }
         }
-        search(open, likely, found, in: runs, body)
     }
 
+    /// Asks the filters of runs. Returns the first run that was not asked.
+    @inline(__always)
+    private static func askFilters(
+        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, _ likely: UnsafeMutablePointer<Int32>,
+        _ ends: UnsafeMutableBufferPointer<Int>, of runs: UnsafeBufferPointer<SortedRun>, from first: Int
+    ) -> Int {
+        var (next, found) = (first, 0)
+        while next < runs.count, next &- first < runsTogether, found &+ count <= likelyTogether {
+            let (run, start) = (runs[next], found)
+            for i in 0..<count {
+                likely[found] = Int32(truncatingIfNeeded: i)
+                if run.mayHave(open[i].address.hash, open[i].bits) { found &+= 1 }
+            }
+            if !run.isSmall { for i in start..<found { run.prefetch(open[Int(likely[i])].address.hash) } }
+            ends[next &- first] = found
+            next &+= 1
+        }
+        return next
+    }
+
+    /// Looks those ids up in one run that are not done.
     @inline(__always)
     private static func search(
-        _ open: UnsafeMutablePointer<Wanted>, _ likely: UnsafeMutablePointer<Candidate>, _ count: Int,
-        in runs: [SortedRun], _ body: (Int, Location, Int) -> Bool
+        _ open: UnsafeMutablePointer<Wanted>, _ likely: UnsafeMutablePointer<Int32>, _ count: Int,
+        in run: SortedRun, _ body: (Int, Location) -> Bool
     ) {
         for i in 0..<count {
-            let (at, run) = (Int(likely[i].id), Int(likely[i].run))
+            let at = Int(likely[i])
             let wanted = Int(open[at].number)
-            if wanted < 0 { continue }
-            if runs[run].search(at: open[at].address, { body(wanted, $0, run) }) { open[at].number = -1 }
+            if wanted >= 0, run.search(at: open[at].address, { body(wanted, $0) }) { open[at].number = -1 }
         }
     }
 
