@@ -11,8 +11,8 @@ import CLMDB
 /// The memory in which runs are merged, kept for the next merge: the system clears each page of memory that
 /// it lends anew, which took a fifth of a commit's time.
 ///
-/// It comes from the system itself. What a large merge had would otherwise stay in the heap of its thread:
-/// the C library keeps up to 30 MB for each thread that once freed as much.
+/// It comes from the system itself. What a large merge had would otherwise stay in the heap of its thread: of
+/// what is freed, glibc keeps for each thread up to twice the largest piece that the process ever freed.
 ///
 /// It belongs to the write transaction in progress, so accesses do not overlap, and are not checked.
 final class MergeMemory {

@@ -10,7 +10,7 @@ struct PostIndex {
     private(set) var runs: [SortedRun] = []
     /// Positions that are gone in `runs[from...]`.
     private var gone: [(from: Int, ranges: GoneRanges)] = []
-    /// Their marks of posts that may be in several feeds.
+    /// Their marks of posts that several feeds may hold, newest first.
     private(set) var marks: [SortedRun] = []
     private let seed: UInt64
     let collection: UInt32
