@@ -62,6 +62,77 @@ import Testing
         withExtendedLifetime(holder) {}
     }
 
+    @Test("What a process left that was killed while it named a new cache goes; the user's own link stays")
+    func leftDraft() throws {
+        _ = try Cache(at: path)
+        let own = folder.path + "/own.quire"
+        for name in [path + ".new", own] { #expect(link(path, name) == 0) }
+        try Data().write(to: URL(fileURLWithPath: path + ".new-lock"))
+        #expect(try Cache(at: path).feeds().isEmpty)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["own.quire", "test.quire", "test.quire-lock", "test.quire-open"])
+    }
+
+    @Test("An open lock that is free is not set up again; one of a killed writer is")
+    func reused() throws {
+        let lock = path + "-open"
+        let mark = 1_000  // a byte without a meaning; what is set up anew is cleared before
+        func write(_ value: UInt32, at offset: Int) throws {
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: lock))
+            try file.seek(toOffset: UInt64(offset))
+            try file.write(contentsOf: withUnsafeBytes(of: value) { Data($0) })
+            try file.close()
+        }
+        func page() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: lock)) }
+
+        for name in [nil, "f", "g"] {  // as new, then as writers leave it
+            if let name { _ = try Cache(at: path).feed(named: name) } else { _ = try Cache(at: path) }
+            try write(1, at: mark)
+            _ = try Cache(at: path).feeds()
+            #expect(try page()[mark] == 1)
+        }
+        for (at, value) in [(0, 1 as UInt32), (128, 77), (136, 5)] {  // mutex, owner, inode
+            try write(1, at: mark)
+            try write(value, at: at)
+            var options = CacheOptions()
+            options.writeTimeout = .milliseconds(100)
+            let cache = try Cache(at: path, options: options)
+            #expect(try page()[mark] == 0)
+            #expect(try cache.feed(named: "g\(at)").name == "g\(at)")
+        }
+    }
+
+    @Test("A forked child is noticed, by the first calls and by those after them")
+    func forked() async {
+        // in a process of its own: the child would share the locks of other tests
+        await #expect(processExitsWith: .success) {
+            typealias Fork = @convention(c) () -> pid_t
+            let fork = unsafeBitCast(try #require(dlsym(nil, "fork")), to: Fork.self)
+            let process = ProcessNumber()
+            for calls in [1, 100] {
+                for _ in 0..<calls { if !process.isCurrent { _exit(2) } }
+                let child = fork()
+                if child == 0 { _exit(process.isCurrent ? 1 : 0) }
+                var status: Int32 = -1
+                if waitpid(child, &status, 0) != child || status != 0 || !process.isCurrent { _exit(3) }
+            }
+        }
+    }
+
+    @Test("L5: a cache is opened while another thread drops the last reference to it")
+    func openedWhileClosed() throws {
+        let path = self.path
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            do {
+                for _ in 0..<15_000 { _ = try Cache(at: path) }
+            } catch {
+                failures.withLock { $0.append("\(error)") }
+            }
+        }
+        #expect(failures.withLock { $0 } == [])
+    }
+
     @Test("L5: opening and closing in many threads at once")
     func manyThreads() throws {
         _ = try Cache(at: path)

@@ -53,11 +53,14 @@ public final class Cache: Sendable {
 
     /// The feed with this name, nil if there is none.
     public func existingFeed(named name: String) throws -> Feed? {
-        try environment.read { try feed(named: name, in: $0) }
+        let reader = try environment.beginRead()
+        defer { environment.endRead(reader) }
+        return try feed(named: name, in: reader.transaction)
     }
 
     func feed(named name: String, in transaction: Transaction) throws -> Feed? {
-        try transaction.feed(named: name).map { Feed(cache: self, number: $0.number, $0.record) }
+        guard let number = try transaction.number(ofFeed: name) else { return nil }
+        return Feed(cache: self, number: number, try transaction.feed(number))
     }
 
     /// All feeds, by name.

@@ -31,12 +31,12 @@ final class Environment: @unchecked Sendable {
     let views = ViewFunctions()
     /// The file has the ``UnflushedMark``, and this process removes it when it is the last to close it.
     private let isUnflushed: Bool
-    private let process = getpid()
+    private let process = ProcessNumber()
     private let file: FileKey
     /// Nil if it reads without locks; then it is not in the registry either.
     private let openLock: OpenLock?
     /// Read transactions that wait for their next use: renewing one costs 13 ns, a new one 50 ns and a slot.
-    private let idle = Mutex<[Idle]>([])
+    private let idle = Mutex(IdleReaders())
     /// The number of the map: another one after each opening and growth, the same while a transaction is
     /// alive.
     private(set) var mapNumber = Environment.nextMap()
@@ -63,7 +63,7 @@ final class Environment: @unchecked Sendable {
 
     deinit {
         // A forked child must touch neither the parent's locks nor its slots in the table of readers.
-        if getpid() == process && !isLost {
+        if process.isCurrent && !isLost {
             endIdle()
             if isUnflushed { Self.flush(handle, openLock, path) }
             mdb_env_close(handle)
@@ -89,7 +89,7 @@ final class Environment: @unchecked Sendable {
     func beginRead() throws(QuireError) -> Reader {
         try enter()
         let used = handle
-        let idle = self.idle.withLock { $0.popLast() }
+        let idle = self.idle.withLock { $0.take() }
         var transaction = idle?.transaction
         var status: Int32
         if let transaction {
@@ -122,7 +122,7 @@ final class Environment: @unchecked Sendable {
     func endRead(_ reader: Reader) {
         mdb_txn_reset(reader.transaction.handle)
         let now = Idle(transaction: reader.transaction.handle, memory: reader.memory)
-        idle.withLock { $0.append(now) }
+        idle.withLock { $0.add(now) }
         alive.withLock { $0 -= 1 }
     }
 
@@ -332,10 +332,7 @@ final class Environment: @unchecked Sendable {
 
     /// Ends the idle read transactions; what readers remembered goes with them.
     private func endIdle() {
-        for transaction in idle.withLock({ idle in
-            defer { idle = [] }
-            return idle.map(\.transaction)
-        }) { mdb_txn_abort(transaction) }
+        while let transaction = idle.withLock({ $0.take()?.transaction }) { mdb_txn_abort(transaction) }
     }
 
     // MARK: When things went wrong
@@ -393,7 +390,7 @@ final class Environment: @unchecked Sendable {
     }
 
     private func requireThisProcess() throws(QuireError) {
-        if ProcessNumber.current != process {
+        if !process.isCurrent {
             throw QuireError(.closed, "\(path): the cache was opened by the parent process")
         }
     }

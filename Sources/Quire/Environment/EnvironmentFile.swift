@@ -62,7 +62,7 @@ extension Environment {
 
     /// Removes the draft, even one left by a process that has ended.
     static func removeDraft(of path: String) {
-        for end in ["", "-lock"] { unlink(draft(of: path) + end) }
+        for end in ["-lock", ""] { unlink(draft(of: path) + end) }
     }
 
     /// Flushes all commits, and removes the ``UnflushedMark`` unless another process has the cache open. If
@@ -80,11 +80,11 @@ extension Environment {
     }
 
     /// Opens LMDB's environment for a file, with descriptors private to this process. Without locks it only
-    /// reads, and no process may be writing.
+    /// reads, and no process may be writing. `resolved` is the path with links resolved, if it is known.
     static func openHandle(
-        _ path: String, _ options: CacheOptions, takesLocks: Bool = true
+        _ path: String, resolved: String? = nil, _ options: CacheOptions, takesLocks: Bool = true
     ) throws(QuireError) -> OpaquePointer {
-        let location = FileCheck.resolved(path)
+        let location = resolved ?? FileCheck.resolved(path)
         if takesLocks { try DiskSpace.allocateLockFile(of: location) }
         var size = max(options.mapSize, 1 << 20)
         while true {

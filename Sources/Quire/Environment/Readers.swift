@@ -75,6 +75,19 @@ extension Environment {
         let memory: AnyObject?
     }
 
+    /// The read transactions between two uses. One has a place of its own: for an array of them the runtime
+    /// must first build a type, which takes longer than the first snapshot of a process.
+    struct IdleReaders {
+        private var one: Idle?
+        private var others: [Idle] = []
+
+        mutating func add(_ idle: Idle) {
+            if one == nil { one = idle } else { others.append(idle) }
+        }
+
+        mutating func take() -> Idle? { one.take() ?? others.popLast() }
+    }
+
     var currentMapSize: Int {
         var info = MDB_envinfo()
         mdb_env_info(handle, &info)

@@ -41,25 +41,31 @@ extension Environment {
                     return .failure(error)
                 }
             }
-            if let environment = try result.get() { return environment }
-            usleep(1_000)
+            guard let environment = try result.get() else {
+                usleep(1_000)
+                continue
+            }
+            // Not with the registry locked: if this is the last reference by now, the environment closes,
+            // which needs the lock.
+            if environment.isReadOnly && !options.isReadOnly {
+                throw QuireError(
+                    .busy, "\(path): is open for reading only in this process; close it there to write")
+            }
+            return environment
         }
     }
 
-    /// Returns the file's environment, opened if needed; nil while another thread closes it.
+    /// Returns the file's environment, opened if needed; nil while another thread closes it. Must hold no
+    /// reference of its own to one that is open.
     private static func find(
         _ path: String, _ options: CacheOptions, in registry: inout [Entry]
     ) throws(QuireError) -> Environment? {
-        let isMissing = try FileCheck.isMissing(path)
+        let found = try FileCheck.find(path)
+        let isMissing = found == nil
         var isUnflushed = false
-        if !isMissing {
-            let file = try FileCheck.key(path)
+        if let file = found?.key {
             if let known = registry.first(where: { $0.file == file }) {
                 if known.isReserved { throw QuireError(.busy, "\(path): is being repaired or compacted") }
-                if let open = known.environment, open.isReadOnly && !options.isReadOnly {
-                    throw QuireError(
-                        .busy, "\(path): is open for reading only in this process; close it there to write")
-                }
                 return known.environment
             }
             isUnflushed = try FileCheck.requireCache(path)
@@ -76,14 +82,16 @@ extension Environment {
             throw QuireError.system("cannot open the cache to write", path, errno)
         }
         let openLock = try OpenLock(resolved)
-        if !options.isReadOnly { removeDraft(of: path) }
         if isMissing {
             try create(path, options)
             try FileCheck.requireCache(path)
+        } else if found?.hasOtherNames ?? false, !options.isReadOnly {
+            removeDraft(of: path)  // of a process that was killed when it had just named the file
         }
         let file = try FileCheck.key(path)
         try openLock.publish(file, sharing: LMDBVersion.canShare(LMDBVersion.loaded))
-        let environment = try openFile(path, file, openLock, options, isUnflushed: isUnflushed)
+        let environment = try openFile(
+            path, isMissing ? nil : resolved, file, openLock, options, isUnflushed: isUnflushed)
         registry.append(Entry(file, environment))
         return environment
     }
@@ -113,9 +121,10 @@ extension Environment {
     }
 
     private static func openFile(
-        _ path: String, _ file: FileKey, _ openLock: OpenLock, _ options: CacheOptions, isUnflushed: Bool
+        _ path: String, _ resolved: String?, _ file: FileKey, _ openLock: OpenLock, _ options: CacheOptions,
+        isUnflushed: Bool
     ) throws(QuireError) -> Environment {
-        let handle = try openHandle(path, options)
+        let handle = try openHandle(path, resolved: resolved, options)
         do throws(QuireError) {
             let defersFlush = options.durability == .deferred && !options.isReadOnly
             if defersFlush {

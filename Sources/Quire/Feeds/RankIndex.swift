@@ -12,7 +12,16 @@ struct RankIndex {
 
     /// Opens the index in a table.
     init(_ transaction: Transaction, _ table: Table) throws {
-        runs = try Self.stored(transaction, table).map(\.run)
+        runs = try transaction.withCursor(table) { cursor in
+            var runs: [RankRun] = []
+            runs.reserveCapacity(8)
+            var found = try cursor.first()
+            while let record = found {
+                runs.append(try Self.run(record, table).run)
+                found = try cursor.next()
+            }
+            return runs
+        }
     }
 
     init(runs: [RankRun]) { self.runs = runs }

@@ -19,8 +19,9 @@ public struct RowCursor: ~Copyable, ~Escapable {
     private var start: Int
     /// How many rows are wanted behind those of the walk.
     private var rest: Int
-    /// The gap that comes next.
+    /// The gap that comes next, if one does.
     private var gap: GapRow?
+    private var isAtGap = false
     /// The first chunk of the page, if it is known where it is.
     private var known: UnsafeRawBufferPointer?
 
@@ -59,9 +60,10 @@ public struct RowCursor: ~Copyable, ~Escapable {
     /// Returns the gap that comes next; nil if there is none between the post that was lent last and the next
     /// one.
     public mutating func nextGap() throws(QuireError) -> GapRow? {
-        if gap == nil, walk.isDone { _ = try enterChunk() }
-        defer { gap = nil }
-        return gap
+        if !isAtGap, walk.isDone { _ = try enterChunk() }
+        if !isAtGap { return nil }
+        isAtGap = false
+        return gap.take()
     }
 
     /// Steps to the next post if that is not just a step inside its chunk. Returns false if there is none.
@@ -83,7 +85,7 @@ public struct RowCursor: ~Copyable, ~Escapable {
     /// rows.
     @inline(never)
     private mutating func enterChunk() throws(QuireError) -> Bool {
-        while rest > 0, gap == nil {
+        while rest > 0, !isAtGap {
             let isPlaced = known != nil
             guard let (position, value) = try nextChunk() else {
                 rest = 0
@@ -95,7 +97,7 @@ public struct RowCursor: ~Copyable, ~Escapable {
             if page != 0 {
                 if columns.page != page { continue }
             } else if start < 0, let found = try memory.gap(transaction, feed, at: position) {
-                (gap, rest, isBelow, start) = (found, rest - 1, false, 0)
+                (gap, isAtGap, rest, isBelow, start) = (found, true, rest - 1, false, 0)
                 return false
             }
             do throws(QuireError) {

@@ -171,13 +171,12 @@ struct RowReader {
     /// Returns up to `limit` pages, starting at this index.
     func pages(from index: Int, limit: Int) throws -> [PageInfo] {
         var pages: [PageInfo] = []
-        let ranks = try RankIndex(transaction, of: feed)
-        guard limit > 0, let first = ranks.position(ofPage: index) else { return pages }
         let memory = memory ?? SnapshotMemory()
+        guard limit > 0, var found = try chunk(ofPage: index, memory) else { return pages }
         var above: UInt64 = 0
-        var found = try memory.chunk(transaction, feed, from: first)
-        while let (at, value) = found, pages.count < limit {
-            let chunk = try ChunkColumns(value: value, "a chunk of feed number \(feed)")
+        while pages.count < limit {
+            let (at, value) = found
+            let chunk = try columns(value)
             // A page of several chunks is listed where it begins. What was listed is not kept in a set: the
             // runtime takes 0.1 ms to make the type of one, in a process that only opens and reads.
             if chunk.page != 0 && chunk.page != above {
@@ -188,9 +187,25 @@ struct RowReader {
                 }
             }
             above = chunk.page
-            found = try memory.chunk(transaction, feed, below: at)
+            guard let next = try memory.chunk(transaction, feed, below: at) else { break }
+            found = next
         }
         return pages
+    }
+
+    /// Returns the first chunk of the page with this index. The topmost page mostly begins with the topmost
+    /// chunk, and then the page index is not read.
+    private func chunk(ofPage index: Int, _ memory: SnapshotMemory) throws -> SnapshotMemory.Found? {
+        if index == 0 {
+            guard let top = try memory.chunk(transaction, feed, from: 0) else { return nil }
+            if try columns(top.value).page != 0 { return top }
+        }
+        guard let start = try RankIndex(transaction, of: feed).position(ofPage: index) else { return nil }
+        return try memory.chunk(transaction, feed, from: start)
+    }
+
+    private func columns(_ value: UnsafeRawBufferPointer) throws(QuireError) -> ChunkColumns {
+        try ChunkColumns(value: value, "a chunk of feed number \(feed)")
     }
 
     /// Returns the page with this number; nil if it has no posts any more.

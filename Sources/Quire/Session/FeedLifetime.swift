@@ -39,12 +39,11 @@ extension FeedOptions {
 }
 
 extension Transaction {
-    /// The number and the record of the feed with this name.
-    func feed(named name: String) throws(QuireError) -> (number: UInt32, record: FeedRecord)? {
+    /// The number of the feed with this name.
+    func number(ofFeed name: String) throws(QuireError) -> UInt32? {
         try requireFeedName(name)
         guard let value = try get(.names, Array(name.utf8)) else { return nil }
-        let number = UInt32(truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
-        return (number, try feed(number))
+        return UInt32(truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
     }
 }
 
@@ -53,11 +52,12 @@ extension WriteSession {
     func openFeed(
         named name: String, _ options: FeedOptions?
     ) throws -> (number: UInt32, record: FeedRecord) {
-        guard let feed = try transaction.feed(named: name) else {
+        guard let number = try transaction.number(ofFeed: name) else {
             return try createFeed(named: name, options ?? FeedOptions())
         }
-        try feed.record.options.require(options, of: name, in: transaction.path)
-        return feed
+        let record = try transaction.feed(number)
+        try record.options.require(options, of: name, in: transaction.path)
+        return (number, record)
     }
 
     /// Removes everything of the feed. Its number is never reused, so a remaining ``Feed`` value finds

@@ -17,13 +17,15 @@ struct FileKey: Hashable {
 /// Checks of a file before LMDB maps it, because LMDB trusts what it maps.
 enum FileCheck {
     static func isMissing(_ path: String) throws(QuireError) -> Bool {
-        if path.isEmpty || path.utf8.contains(0) {
-            throw QuireError(.badArgument, "the path of a cache must not be empty or contain a NUL")
-        }
         var status = stat()
-        if stat(path, &status) == 0 { return false }
-        if errno == ENOENT { return true }
-        throw QuireError.system("cannot open the cache", path, errno)
+        return try !exists(path, &status)
+    }
+
+    /// Returns the identity of a file, and whether it has more than one name; nil if it is missing.
+    static func find(_ path: String) throws(QuireError) -> (key: FileKey, hasOtherNames: Bool)? {
+        var status = stat()
+        guard try exists(path, &status) else { return nil }
+        return (try key(path, status), status.st_nlink > 1)
     }
 
     static func key(_ path: String) throws(QuireError) -> FileKey {
@@ -31,6 +33,19 @@ enum FileCheck {
         if stat(path, &status) != 0 {
             throw QuireError.system("cannot open the cache", path, errno)
         }
+        return try key(path, status)
+    }
+
+    private static func exists(_ path: String, _ status: inout stat) throws(QuireError) -> Bool {
+        if path.isEmpty || path.utf8.contains(0) {
+            throw QuireError(.badArgument, "the path of a cache must not be empty or contain a NUL")
+        }
+        if stat(path, &status) == 0 { return true }
+        if errno == ENOENT { return false }
+        throw QuireError.system("cannot open the cache", path, errno)
+    }
+
+    private static func key(_ path: String, _ status: stat) throws(QuireError) -> FileKey {
         if status.st_mode & S_IFMT == S_IFDIR {
             throw QuireError(.notACache, "\(path): is a directory, not a cache")
         }

@@ -8,11 +8,24 @@ import Synchronization
     import Darwin
 #endif
 
-/// The number of this process, without the system call that `getpid()` makes on Linux: every snapshot and
-/// every write asks whether this is a forked child.
-enum ProcessNumber {
-    static var current: pid_t {
-        guard let remembered else { return getpid() }
+/// The number of the process that made this. Every snapshot and every write asks whether this is a forked
+/// child of it, without the system call that `getpid()` makes on Linux.
+struct ProcessNumber: ~Copyable, Sendable {
+    private let number = getpid()
+    /// The calls so far that asked the system. To make the page below takes as long as hundreds of such
+    /// calls, and a program that opens a cache to read a page does not need it.
+    private let calls = Atomic(0)
+    private static let few = 64
+
+    /// False in a forked child.
+    var isCurrent: Bool { current == number }
+
+    private var current: pid_t {
+        if calls.load(ordering: .relaxed) < Self.few {
+            calls.add(1, ordering: .relaxed)
+            return getpid()
+        }
+        guard let remembered = Self.remembered else { return getpid() }
         let number = remembered.pointee.load(ordering: .relaxed)
         if number != 0 { return number }
         let asked = getpid()

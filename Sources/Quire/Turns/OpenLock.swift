@@ -43,8 +43,13 @@ final class OpenLock: @unchecked Sendable {
         }
 
         private static let pageSize = 4096
-        private static let (ownerOffset, fileOffset) = (128, 136)
-        private static let (opening, use, processes) = (0 as off_t, 1 as off_t, 16 as off_t)
+        private static let ownerOffset = 128
+        private static let fileOffset = 136
+        private static let opening = 0 as off_t
+        private static let use = 1 as off_t
+        private static let processes = 16 as off_t
+        /// O_NOATIME, which Swift does not import.
+        private static let withoutTime: Int32 = 0o1_000_000
         /// How long an opener waits, in milliseconds. Opening takes a few.
         private static let openingLimit = 5_000
     #endif
@@ -56,7 +61,11 @@ final class OpenLock: @unchecked Sendable {
         path = cache
         #if os(Linux)
             let name = cache + "-open"
-            let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+            // To map it would set the time of its last use, which writes to the disk. Only the owner may say
+            // that it need not.
+            var descriptor = open(name, flags | Self.withoutTime, 0o600)
+            if descriptor < 0, errno == EPERM { descriptor = open(name, flags, 0o600) }
             if descriptor < 0 { throw QuireError.system("cannot open", name, errno) }
             do throws(QuireError) {
                 try Self.acquireOpening(descriptor, cache)
@@ -191,17 +200,35 @@ final class OpenLock: @unchecked Sendable {
         }
 
         /// Initialises the page. No other process has the cache open, so its contents come from processes
-        /// that ended.
+        /// that ended. If they left it as it should be, which they mostly did, it is not written: the first
+        /// write to a page of a file costs more than the rest of the lock.
         private func setUp(_ key: FileKey) {
             var attributes = pthread_mutexattr_t()
             pthread_mutexattr_init(&attributes)
             pthread_mutexattr_setpshared(&attributes, Int32(PTHREAD_PROCESS_SHARED))
             pthread_mutexattr_setrobust(&attributes, Int32(PTHREAD_MUTEX_ROBUST))
+            defer { pthread_mutexattr_destroy(&attributes) }
+            if owner.pointee.load(ordering: .relaxed) == 0, file.pointee == key.inode, isFree(&attributes) {
+                return
+            }
             memset(page, 0, Self.pageSize)
             pthread_mutex_init(mutex, &attributes)
-            pthread_mutexattr_destroy(&attributes)
             owner.initialize(to: Atomic(0))
             file.pointee = key.inode
+        }
+
+        /// Returns true if the mutex has the bytes of a new one, or of one that was locked and unlocked.
+        private func isFree(_ attributes: inout pthread_mutexattr_t) -> Bool {
+            var other = pthread_mutex_t()
+            return withUnsafeMutablePointer(to: &other) { other in
+                func isSame() -> Bool { memcmp(mutex, other, MemoryLayout<pthread_mutex_t>.size) == 0 }
+                pthread_mutex_init(other, &attributes)
+                defer { pthread_mutex_destroy(other) }
+                if isSame() { return true }
+                pthread_mutex_lock(other)
+                pthread_mutex_unlock(other)
+                return isSame()
+            }
         }
 
         /// Takes, changes or releases the lock on a byte. Returns false if another lock conflicts.

@@ -61,11 +61,20 @@ protocol Engine: AnyObject {
     var found: [Bool] { get }
     func post(_ id: UInt64) throws -> ReadTotal
     func pageCount(_ feed: Int) throws -> Int
+    /// What a program does that has just started: finds a feed and reads its first page.
+    func firstPage(of feed: Int) throws -> ReadTotal
 
     /// Another one on the same files, for a thread of its own.
     func makeReader() throws -> any Engine
     /// For a thread that writes beside others; where there can be one writer only, they take turns.
     func makeWriter() throws -> any Engine
+}
+
+extension Engine {
+    func firstPage(of feed: Int) throws -> ReadTotal {
+        try stage(reads: [PageAddress(feed: feed, index: 0)], pages: 1)
+        return try readStaged(0)
+    }
 }
 
 /// Something an engine did that it must not do, or that it could not do.

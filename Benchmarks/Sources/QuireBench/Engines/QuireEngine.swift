@@ -128,6 +128,18 @@ class QuireEngine: Engine {
         }
     }
 
+    func firstPage(of feed: Int) throws -> ReadTotal {
+        let feed = try cache.feed(named: "feed-\(feed)", options: Self.options)
+        return try cache.withSnapshot { snapshot in
+            var total = ReadTotal()
+            guard let page = try snapshot.page(at: 0, of: feed) else { return total }
+            try snapshot.forEachPost(of: page, in: feed) { post in
+                post.body.withUnsafeBytes { total.add($0) }
+            }
+            return total
+        }
+    }
+
     func stage(ids: [UInt64], in feed: Int) throws {
         self.ids = ids.map { PostID($0) }
         idsFeed = try self.feed(feed)

@@ -21,14 +21,13 @@ final class Worker {
         syncing_set(isSyncing)
         heap_release_free()
         let memory = ProcessMeters.anonymousMemory
-        let address = PageAddress(feed: Self.firstPageFeed(stream), index: 0)
+        let feed = Self.firstPageFeed(stream)
         var reply = Reply()
         let start = nanoseconds()
         let engine = try name.open(in: folder, durability: durability)
         let opened = nanoseconds()
         if loaded > 0 {
-            try engine.stage(reads: [address], pages: 1)
-            let total = try engine.readStaged(0)
+            let total = try engine.firstPage(of: feed)
             let end = nanoseconds()
             reply.metrics = [
                 "open": Double(opened - start) / 1_000, "first": Double(end - start) / 1_000,
