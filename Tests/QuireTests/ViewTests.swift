@@ -1,4 +1,5 @@
 import QuireSimulator
+import Synchronization
 import Testing
 
 @_spi(Unstable) @testable import Quire
@@ -123,6 +124,36 @@ import Testing
             try cache.removeView(named: "chosen", of: feed) && !cache.removeView(named: "chosen", of: feed))
         #expect(throws: QuireError.self) { try picture(view) }
         #expect(try cache.views(of: feed).isEmpty && cache.check() == [])
+    }
+
+    /// Does something when it goes.
+    private final class Last: Sendable {
+        private let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        deinit { body() }
+    }
+
+    @Test("What a function has captured may use the views of the cache when it goes")
+    func functionsThatGo() throws {
+        let (cache, feed) = (cache, try makeFeed())
+        let gone = Atomic(0)
+        func openOuter() throws {
+            let last = Last {
+                _ = try? cache.view(named: "inner", of: feed) { _ in nil }
+                gone.add(1, ordering: .relaxed)
+            }
+            _ = try cache.view(named: "outer", of: feed) { _ in
+                withExtendedLifetime(last) { StoredViewEntry() }
+            }
+        }
+        try openOuter()
+        _ = try cache.view(named: "outer", of: feed) { _ in nil }
+        #expect(gone.load(ordering: .relaxed) == 1)
+        #expect(try cache.views(of: feed).map(\.name).sorted() == ["inner", "outer"])
+        try openOuter()
+        #expect(try cache.removeView(named: "outer", of: feed))
+        #expect(gone.load(ordering: .relaxed) == 2)
+        #expect(try cache.views(of: feed).map(\.name) == ["inner"] && cache.check() == [])
     }
 
     @Test func aFeedHas255Views() throws {

@@ -115,7 +115,7 @@ extension Environment {
         let file = try FileCheck.key(path)
         // If this reference is the last one, the environment closes, which needs the lock: not under it.
         let environment = registry.withLock { registry in
-            registry.lazy.filter { $0.file == file }.compactMap(\.environment).first
+            registry.first { $0.file == file }?.environment
         }
         return environment != nil
     }

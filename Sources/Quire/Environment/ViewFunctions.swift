@@ -16,16 +16,21 @@ final class ViewFunctions: Sendable {
 
     private let known = Mutex<Known?>(nil)
 
+    // A function is given back to be released outside of the lock: what it has captured may do anything when
+    // it goes.
+
     func set(_ function: @escaping StoredViewFunction, version: UInt64, of feed: UInt32, _ name: String) {
-        known.withLock { known in
+        let replaced = known.withLock { known -> StoredViewFunction? in
             let all = known ?? Known()
-            all.all[Key(feed: feed, name: name)] = (version, function)
             known = all
+            return all.all.updateValue((version, function), forKey: Key(feed: feed, name: name))?.function
         }
+        _ = replaced
     }
 
     func remove(of feed: UInt32, _ name: String) {
-        known.withLock { $0?.all[Key(feed: feed, name: name)] = nil }
+        let removed = known.withLock { $0?.all.removeValue(forKey: Key(feed: feed, name: name))?.function }
+        _ = removed
     }
 
     /// Returns the function of a view; nil if this process does not know it, or only that of another version.
