@@ -77,7 +77,7 @@ final class SnapshotMemory {
     {
         let cursor = try state.pointee.chunks.inside(transaction, .chunks(of: feed))
         let at = state.pointee.at
-        if at.feed == feed, at.position <= position {
+        if at.feed == feed, feed != 0, at.position <= position {  // no feed has the number 0
             let found = note(at.position == position ? try cursor.current() : try cursor.next(), feed)
             if let found, found.position == position { return found }
         }
