@@ -12,16 +12,10 @@ struct RankIndex {
 
     /// Opens the index in a table.
     init(_ transaction: Transaction, _ table: Table) throws {
-        runs = try transaction.withCursor(table) { cursor in
-            var runs: [RankRun] = []
-            runs.reserveCapacity(8)
-            var found = try cursor.first()
-            while let record = found {
-                runs.append(try Self.run(record, table).run)
-                found = try cursor.next()
-            }
-            return runs
-        }
+        var runs: [RankRun] = []
+        runs.reserveCapacity(8)
+        try Self.forEachRun(transaction, table) { runs.append($1) }
+        self.runs = runs
     }
 
     init(runs: [RankRun]) { self.runs = runs }
@@ -29,15 +23,22 @@ struct RankIndex {
     private static func stored(
         _ transaction: Transaction, _ table: Table
     ) throws -> [(number: UInt64, run: RankRun)] {
+        var runs: [(number: UInt64, run: RankRun)] = []
+        runs.reserveCapacity(8)
+        try forEachRun(transaction, table) { runs.append(($0, $1)) }
+        return runs
+    }
+
+    private static func forEachRun(
+        _ transaction: Transaction, _ table: Table, _ body: (UInt64, RankRun) -> Void
+    ) throws {
         try transaction.withCursor(table) { cursor in
-            var runs: [(number: UInt64, run: RankRun)] = []
-            runs.reserveCapacity(8)
             var found = try cursor.first()
             while let record = found {
-                runs.append(try run(record, table))
+                let (number, run) = try run(record, table)
+                body(number, run)
                 found = try cursor.next()
             }
-            return runs
         }
     }
 
