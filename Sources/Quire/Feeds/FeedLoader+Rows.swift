@@ -4,7 +4,7 @@ extension FeedLoader {
     func appendRows(to state: inout FeedState) throws {
         let loaded = chunks.all
         var (at, left) = (0, 0)
-        var expected = try position(atOrAfter: 0)
+        var expected = try topPosition()
         let gaps = gaps.all
         for segment in 0...gaps.count {
             let gap = segment < gaps.count ? gaps[segment] : nil
@@ -34,7 +34,8 @@ extension FeedLoader {
                 if left < leaving.count, bound.map({ leaving[left].position < $0 }) ?? true {
                     bound = leaving[left].position
                 }
-                guard let last = try self.position(before: bound), last >= position else {
+                let known = at < loaded.count && loaded[at].position == bound ? loaded[at].previous : nil
+                guard let last = try known ?? self.position(before: bound), last >= position else {
                     throw QuireError.corrupt("the gap at \(position) of feed \(record.name)")
                 }
                 var span = UnloadedSpan(

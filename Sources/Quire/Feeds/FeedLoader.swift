@@ -11,12 +11,16 @@ final class FeedLoader {
     @exclusivity(unchecked) private var opened: PostIndex?
     @exclusivity(unchecked) private(set) var gaps: KnownGaps { didSet { rows = nil } }
     @exclusivity(unchecked) private(set) var chunks = LoadedChunks() { didSet { rows = nil } }
+    /// The position of the topmost chunk, once it is known.
+    @exclusivity(unchecked) private var top: UInt64?
     /// What a write left, until the next operation of the session needs it as loaded.
     @exclusivity(unchecked) private var written: FeedWriter.Written?
     /// The result of ``loadRows()``, if it is still valid.
     @exclusivity(unchecked) private var rows: FeedState?
     @exclusivity(unchecked) private(set) var pages = NumberTable<LoadedPage>()
     @exclusivity(unchecked) var tombstones: [PostID: UInt64] = [:]
+    /// True if the feed has none, as far as was looked.
+    @exclusivity(unchecked) private var lacksTombstones = false
     @exclusivity(unchecked) var tickets: [TicketRecord] = []
     /// How many chunks the next `load(_:)` takes from the end of a run. It doubles as long as a rule goes on
     /// into the same one, to this end of it.
@@ -62,6 +66,7 @@ final class FeedLoader {
         gaps known: [KnownGaps.Known], written: consuming FeedWriter.Written, pages: NumberTable<LoadedPage>
     ) {
         gaps.replace(known)
+        top = written.top
         self.written = consume written
         self.pages = pages
     }
@@ -71,6 +76,7 @@ final class FeedLoader {
     /// Takes a rule's counters and position shifts over into the record.
     func take(_ new: borrowing FeedState, writesPositions: Bool) {
         record.take(new)
+        if !new.tombstones.isEmpty { lacksTombstones = false }
         if writesPositions {
             record.shifts.clear()
         } else {
@@ -110,8 +116,9 @@ final class FeedLoader {
                 elsewhere.add(ids[ids.index(ids.startIndex, offsetBy: i)], holder, position)
             }
         }
-        let hasTombstones = try transaction.withCursor(.tombstones(of: feed)) { try $0.first() != nil }
-        if !hasTombstones { return }
+        if lacksTombstones { return }
+        lacksTombstones = try transaction.withCursor(.tombstones(of: feed)) { try $0.first() == nil }
+        if lacksTombstones { return }
         for id in ids {
             if let value = try transaction.get(.tombstones(of: feed), PostKey.bytes(id)) {
                 tombstones[id] = try ByteReader.number(value, "the tombstone of post \(id)")
@@ -169,20 +176,27 @@ final class FeedLoader {
     }
 
     func loadTop() throws {
-        if let first = try position(atOrAfter: 0) { try load(first) }
+        if let first = try topPosition() { try load(first) }
+    }
+
+    /// Returns the position of the topmost chunk.
+    func topPosition() throws -> UInt64? {
+        if top == nil { top = try position(atOrAfter: 0) }
+        return top
     }
 
     func loadBottom() throws {
         if let last = chunks.all.last, last.next == nil { return }
         try transaction.withCursor(.chunks(of: feed)) { cursor in
             guard let (key, value) = try cursor.last(), let key = NumberKey(key) else { return }
-            try add(value, at: key.number, next: nil)
+            let previous = try cursor.previous().flatMap { NumberKey($0.key)?.number }
+            try add(value, at: key.number, next: nil, previous: previous)
         }
     }
 
     func loadAll() throws {
         try gaps.loadAll()
-        if let first = try position(atOrAfter: 0) { try load(from: first, count: .max) }
+        if let first = try topPosition() { try load(from: first, count: .max) }
     }
 
     /// Loads the chunk at a position.
@@ -245,11 +259,11 @@ final class FeedLoader {
     }
 
     private func add(
-        _ value: UnsafeRawBufferPointer, at position: UInt64, next: UInt64?
+        _ value: UnsafeRawBufferPointer, at position: UInt64, next: UInt64?, previous: UInt64? = nil
     ) throws(QuireError) {
         let columns = try ChunkColumns(value: value, "a chunk of feed \(record.name)")
         do throws(QuireError) {
-            try chunks.add(columns, at: position, next: next, record.shifts)
+            try chunks.add(columns, at: position, next: next, previous: previous, record.shifts)
         } catch {
             throw .corrupt("a chunk of feed \(record.name)")
         }

@@ -38,16 +38,19 @@ struct FeedWriter: ~Copyable {
 
     /// The chunks with new entries that a write left, for the next operation on the feed.
     struct Written: ~Copyable {
-        typealias Chunk = (chunk: Layout.Chunk, next: UInt64?)
+        typealias Chunk = (chunk: Layout.Chunk, next: UInt64?, previous: UInt64?)
 
         fileprivate let state: FeedState
         fileprivate let layout: Layout
         fileprivate let chunks: [Chunk]
 
+        /// The position of the feed's topmost chunk; nil if it has none.
+        var top: UInt64? { layout.top }
+
         func loaded() -> LoadedChunks {
             var loaded = LoadedChunks()
-            for (chunk, next) in chunks.reversed() {
-                loaded.add(chunk, layout.entries(of: chunk), of: state, next: next)
+            for (chunk, next, previous) in chunks.reversed() {
+                loaded.add(chunk, layout.entries(of: chunk), of: state, next: next, previous: previous)
             }
             return loaded
         }
@@ -86,7 +89,7 @@ struct FeedWriter: ~Copyable {
 
     private mutating func writeChunks() throws {
         var next: UInt64?
-        for item in layout.items.reversed() {
+        for (at, item) in layout.items.enumerated().reversed() {
             switch item {
             case .gap: continue
             case .unloaded(let range): next = range.lowerBound
@@ -96,7 +99,7 @@ struct FeedWriter: ~Copyable {
                     try write(chunk)
                     if loader.record.hasViews { chunks.append(chunk.position) }
                     if layout.entries(of: chunk).contains(where: { $0 >= old.entries.count }) {
-                        written.append((chunk, next))
+                        written.append((chunk, next, layout.position(above: at)))
                     }
                 }
                 next = chunk.position

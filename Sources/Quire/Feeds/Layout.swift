@@ -61,6 +61,27 @@ struct Layout {
 
     func entries(of chunk: Chunk) -> ArraySlice<Int> { entries[chunk.range] }
 
+    /// Returns the position of the last chunk above an item; nil if there is none.
+    func position(above item: Int) -> UInt64? {
+        for item in items[..<item].reversed() {
+            switch item {
+            case .gap: continue
+            case .unloaded(let range): return range.upperBound
+            case .chunk(let chunk): return chunks[chunk].position
+            }
+        }
+        return nil
+    }
+
+    /// The position of the first chunk; nil if there is none.
+    var top: UInt64? {
+        switch items.first {
+        case .unloaded(let range): range.lowerBound
+        case .chunk(let chunk): chunks[chunk].position
+        case .gap, nil: nil
+        }
+    }
+
     private mutating func cut(_ state: borrowing FeedState, _ homes: (UInt64) -> Home?, _ limit: Int) {
         entries = [Int](unsafeUninitializedCapacity: state.rows.count) { order, count in
             state.entries.withUnsafeBufferPointer { cut(state, $0, homes, limit, into: order, &count) }

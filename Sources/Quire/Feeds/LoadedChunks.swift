@@ -11,6 +11,8 @@ struct LoadedChunks {
         let isPlaced: Bool
         /// The position of the following chunk, loaded or not.
         let next: UInt64?
+        /// The position of the chunk above it, loaded or not; nil if that is not known, or there is none.
+        let previous: UInt64?
     }
 
     private(set) var all: [Chunk] = []
@@ -42,7 +44,8 @@ struct LoadedChunks {
 
     /// Adds a chunk that is read in place, with all shifts of positions applied.
     mutating func add(
-        _ columns: ChunkColumns, at position: UInt64, next: UInt64?, _ shifts: PositionShifts
+        _ columns: ChunkColumns, at position: UInt64, next: UInt64?, previous: UInt64?,
+        _ shifts: PositionShifts
     ) throws(QuireError) {
         let first = entries.count
         try columns.forEachEntry(at: position) { entries.append($1) }
@@ -53,12 +56,13 @@ struct LoadedChunks {
         insert(
             Chunk(
                 position: position, page: columns.page, range: first..<entries.count,
-                isPlaced: columns.epoch != nil, next: next))
+                isPlaced: columns.epoch != nil, next: next, previous: previous))
     }
 
     /// Adds a chunk that was just written, with these entries of a state.
     mutating func add(
-        _ chunk: Layout.Chunk, _ order: ArraySlice<Int>, of state: borrowing FeedState, next: UInt64?
+        _ chunk: Layout.Chunk, _ order: ArraySlice<Int>, of state: borrowing FeedState, next: UInt64?,
+        previous: UInt64?
     ) {
         let (first, all) = (entries.count, state.entries)
         entries.append(
@@ -71,7 +75,7 @@ struct LoadedChunks {
         insert(
             Chunk(
                 position: chunk.position, page: chunk.page, range: first..<entries.count,
-                isPlaced: entries[first...].contains(where: \.isPlaced), next: next))
+                isPlaced: entries[first...].contains(where: \.isPlaced), next: next, previous: previous))
     }
 
     private mutating func insert(_ chunk: Chunk) {

@@ -17,7 +17,7 @@ struct PostIndex {
     /// What a write session has added, which is newer than the runs; nil outside a session.
     private var added: AddedLocations?
     /// Keeps the bytes of ranges that are not stored yet alive.
-    private var goneRun: MemoryRun?
+    private(set) var goneRun: MemoryRun?
 
     /// Opens the index of a transaction. Valid until the next commit, and in a write transaction until the
     /// next write.

@@ -5,6 +5,8 @@ struct SessionIndex {
     /// place.
     private var committed: [PostIndex.Stored]?
     private let added = AddedLocations()
+    /// The index as it was opened last, if it is of committed runs. It shares what was added.
+    private var opened: PostIndex?
 
     init(_ transaction: Transaction) { self.transaction = transaction }
 
@@ -18,7 +20,10 @@ struct SessionIndex {
     /// Returns the index of a collection's posts, including what was added.
     mutating func of(_ collection: UInt32) throws -> PostIndex {
         added.settle()
-        return try PostIndex(stored(), added, of: collection, transaction.file.seed)
+        if let opened, opened.goneRun === added.goneRun { return opened.of(collection) }
+        let index = try PostIndex(stored(), added, of: collection, transaction.file.seed)
+        if committed != nil { opened = index }
+        return index
     }
 
     /// Adds changes. Ranges concern only the locations that were added before.

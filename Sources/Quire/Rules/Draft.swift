@@ -224,10 +224,7 @@ struct Draft: ~Copyable {
     /// Returns the row of each entry; nil for an entry without a row.
     mutating func places() -> EntryMap {
         if let knownPlaces { return knownPlaces }
-        var places = EntryMap(entries: state.entries.count)
-        for (i, row) in rows.enumerated() {
-            if case .entry(let entry) = row { places[entry] = i }
-        }
+        let places = EntryMap(of: rows, entries: state.entries.count)
         knownPlaces = places
         return places
     }

@@ -96,25 +96,27 @@ extension WriteSession {
         var fresh: [Placement] = []
         fresh.reserveCapacity(effect.placements.count)
         var (unknown, size): (UInt64, Int) = (0, 0)
-        let others = loader.elsewhere
         let ids = new.index.ids
+        let shared = loader.elsewhere.entries(in: new.index)
         try new.entries.withUnsafeMutableBufferPointer { entries in
             for placement in effect.placements {
                 let at = placement.entry
-                let places = others.isEmpty ? [] : others[ids[at]]
                 let body = effect.posts[placement.post].body
                 let isNew = entries[at].chunk == 0
-                if places.isEmpty {
-                    if isNew { unknown += 1 }
-                } else if isNew || entries[at].body.record == 0 {
-                    if let known = try transaction.post(ids[at], at: places) {
-                        entries[at].takeBody(of: known)
-                        if isNew { marks.append(try loader.index().mark(of: ids[at], isShared: true)) }
-                    } else if isNew {
-                        unknown += 1
+                var before: Entry?
+                if shared.contains(at) {
+                    if isNew || entries[at].body.record == 0 {
+                        if let known = try transaction.post(ids[at], at: loader.elsewhere[ids[at]]) {
+                            entries[at].takeBody(of: known)
+                            if isNew { marks.append(try loader.index().mark(of: ids[at], isShared: true)) }
+                        } else if isNew {
+                            unknown += 1
+                        }
                     }
+                    before = entries[at]
+                } else if isNew {
+                    unknown += 1
                 }
-                let before = places.isEmpty ? nil : entries[at]
                 let isMet = entries[at].meets(
                     version: effect.posts[placement.post].version,
                     detail: effect.posts[placement.post].detail, hasBody: !body.isEmpty)
@@ -123,17 +125,18 @@ extension WriteSession {
                     fresh.append(placement)
                     size += body.count
                 } else if let before, !entries[at].hasSameBody(as: before) {
-                    try repoint(ids[at], to: entries[at], at: places)
+                    try repoint(ids[at], to: entries[at], at: loader.elsewhere[ids[at]])
                 }
             }
         }
         counters.posts += unknown
-        if !fresh.isEmpty { try store(fresh, size, of: effect, loader, &new) }
+        if !fresh.isEmpty { try store(fresh, size, of: effect, shared, loader, &new) }
     }
 
     /// Stores these bodies, of `size` bytes in all, and lets the posts' entries in other feeds show them.
+    /// `shared` are the entries whose posts are there.
     private func store(
-        _ fresh: [Placement], _ size: Int, of effect: Effect, _ loader: FeedLoader,
+        _ fresh: [Placement], _ size: Int, of effect: Effect, _ shared: EntrySet, _ loader: FeedLoader,
         _ new: inout FeedState
     ) throws {
         let (index, ids) = (try loader.index(), new.index.ids)
@@ -152,12 +155,10 @@ extension WriteSession {
             }
         }
         counters.bodyBytes &+= UInt64(size)
-        let others = loader.elsewhere
-        if others.isEmpty { return }
-        for placement in fresh {
-            let places = others[ids[placement.entry]]
-            if places.isEmpty { continue }
-            try repoint(ids[placement.entry], to: new.entries[placement.entry], at: places)
+        if shared.isEmpty { return }
+        for placement in fresh where shared.contains(placement.entry) {
+            let id = ids[placement.entry]
+            try repoint(id, to: new.entries[placement.entry], at: loader.elsewhere[id])
         }
     }
 

@@ -4,6 +4,8 @@ struct TicketTable {
     private let transaction: Transaction
     /// New and changed tickets, by feed and number.
     private var fresh: [Fresh] = []
+    /// The feed that was seen last to have no stored tickets: nothing stores any before the session ends.
+    private var unstored: UInt32?
 
     private struct Fresh {
         let feed: UInt32
@@ -18,8 +20,17 @@ struct TicketTable {
     init(_ transaction: Transaction) { self.transaction = transaction }
 
     /// Returns the tickets of a feed, oldest first.
-    func all(of feed: UInt32) throws -> [TicketRecord] {
-        let stored = try transaction.withCursor(.tickets(of: feed)) { cursor in
+    mutating func all(of feed: UInt32) throws -> [TicketRecord] {
+        let stored = feed == unstored ? [] : try stored(of: feed)
+        if stored.isEmpty { unstored = feed }
+        let fresh = fresh[place(of: 0, in: feed)...].prefix { $0.feed == feed }
+        if fresh.isEmpty { return stored }
+        let old = stored.filter { !isFresh(Ticket($0.number), of: feed, place(of: $0.number, in: feed)) }
+        return (old + fresh.map(\.record)).sorted { $0.number < $1.number }
+    }
+
+    private func stored(of feed: UInt32) throws -> [TicketRecord] {
+        try transaction.withCursor(.tickets(of: feed)) { cursor in
             var stored: [TicketRecord] = []
             var found = try cursor.first()
             while let (key, value) = found, let key = NumberKey(key) {
@@ -28,10 +39,6 @@ struct TicketTable {
             }
             return stored
         }
-        let fresh = fresh[place(of: 0, in: feed)...].prefix { $0.feed == feed }
-        if fresh.isEmpty { return stored }
-        let old = stored.filter { !isFresh(Ticket($0.number), of: feed, place(of: $0.number, in: feed)) }
-        return (old + fresh.map(\.record)).sorted { $0.number < $1.number }
     }
 
     func record(_ ticket: Ticket, of feed: UInt32) throws(QuireError) -> TicketRecord? {
