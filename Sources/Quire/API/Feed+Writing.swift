@@ -219,7 +219,7 @@ extension WriteSession {
     func evictPage(at index: Int, in feed: UInt32) throws -> Int {
         try storeRanks(of: feed)
         let reader = RowReader(transaction: transaction, feed: feed)
-        guard let page = try reader.pages(from: index, limit: 1).first else {
+        guard let page = try reader.page(at: index) else {
             let name = try transaction.feed(feed).name
             throw QuireError(.notFound, "feed \(name) has no page \(index)")
         }

@@ -113,7 +113,7 @@ public struct Snapshot: ~Copyable {
 
     /// Returns the page with this index, 0 is the topmost; nil if there are fewer. Costs O(log n).
     public func page(at index: Int, of feed: Feed) throws -> PageInfo? {
-        try reader(feed).pages(from: index, limit: 1).first
+        try reader(feed).page(at: index)
     }
 
     // MARK: Ranks

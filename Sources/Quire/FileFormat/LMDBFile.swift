@@ -106,11 +106,11 @@ final class LMDBFile {
     /// Returns both meta pages. LMDB writes them in turn and reads the one with the higher transaction
     /// number.
     func metaPages() throws(QuireError) -> [MetaPage] {
-        var metas: [MetaPage] = []
-        for page in 0...1 as ClosedRange<UInt64> {
-            guard let meta = try head(of: page, MetaPage.size, MetaPage.init), try pageCount() >= 2
-            else { throw QuireError(.notACache, "\(path): is cut off within its header") }
-            metas.append(meta)
+        let metas = try head(of: 0, pageSize + MetaPage.size) { bytes in
+            [MetaPage(bytes), MetaPage(UnsafeRawBufferPointer(rebasing: bytes[pageSize...]))]
+        }
+        guard let metas, try pageCount() >= 2 else {
+            throw QuireError(.notACache, "\(path): is cut off within its header")
         }
         return metas
     }

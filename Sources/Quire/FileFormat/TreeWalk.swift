@@ -1,7 +1,7 @@
 /// Visits every page of a file that LMDB would use, each exactly once, and finds what LMDB could not handle,
 /// since LMDB does not check page numbers, offsets and counts.
 ///
-/// Memory: a bit for each page, a page for each level of a tree, and the largest value.
+/// Memory: a bit for each page if it visits many, a page for each level of a tree, and the largest value.
 ///
 /// It belongs to one thread, and no method calls back while it uses a property. So the program need not check
 /// that accesses to the same property do not overlap.
@@ -270,44 +270,5 @@ final class TreeWalk {
         let target = UnsafeMutableRawBufferPointer(rebasing: value[..<size])
         guard try file.read(first, into: target) else { return damaged(first, "is cut off") }
         visit(key, UnsafeRawBufferPointer(rebasing: target[PageHeader.size...]))
-    }
-}
-
-/// A set of page numbers, with a bit for each page.
-struct PageSet {
-    private var words: [UInt64]
-    private let count: UInt64
-
-    init(count: UInt64) {
-        words = Array(repeating: 0, count: Int(count / 64 + 1))
-        self.count = count
-    }
-
-    /// Adds a page. Returns false if it was already there or is out of range.
-    mutating func insert(_ page: UInt64) -> Bool {
-        guard page < count else { return false }
-        let bit = UInt64(1) << (page % 64)
-        if words[Int(page / 64)] & bit != 0 { return false }
-        words[Int(page / 64)] |= bit
-        return true
-    }
-
-    func contains(_ page: UInt64) -> Bool {
-        page < count && words[Int(page / 64)] & UInt64(1) << (page % 64) != 0
-    }
-
-    func firstMissing(from start: UInt64) -> UInt64? {
-        var page = start
-        while page < count {
-            let word = words[Int(page / 64)]
-            if word == .max && page % 64 == 0 {
-                page += 64
-            } else if word & UInt64(1) << (page % 64) == 0 {
-                return page
-            } else {
-                page += 1
-            }
-        }
-        return nil
     }
 }

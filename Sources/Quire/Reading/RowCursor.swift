@@ -19,8 +19,7 @@ public struct RowCursor: ~Copyable, ~Escapable {
     private var start: Int
     /// How many rows are wanted behind those of the walk.
     private var rest: Int
-    /// The gap that comes next, if one does.
-    private var gap: GapRow?
+    /// The gap above the chunk there comes next.
     private var isAtGap = false
     /// The first chunk of the page, if it is known where it is.
     private var known: UnsafeRawBufferPointer?
@@ -63,7 +62,7 @@ public struct RowCursor: ~Copyable, ~Escapable {
         if !isAtGap, walk.isDone { _ = try enterChunk() }
         if !isAtGap { return nil }
         isAtGap = false
-        return gap.take()
+        return try memory.gap(transaction, feed, at: at)
     }
 
     /// Steps to the next post if that is not just a step inside its chunk. Returns false if there is none.
@@ -96,8 +95,8 @@ public struct RowCursor: ~Copyable, ~Escapable {
             let columns = try ChunkColumns(value: value, "a chunk of feed number \(feed)")
             if page != 0 {
                 if columns.page != page { continue }
-            } else if start < 0, let found = try memory.gap(transaction, feed, at: position) {
-                (gap, isAtGap, rest, isBelow, start) = (found, true, rest - 1, false, 0)
+            } else if start < 0, try memory.hasGap(transaction, feed, at: position) {
+                (isAtGap, rest, isBelow, start) = (true, rest - 1, false, 0)
                 return false
             }
             do throws(QuireError) {

@@ -171,10 +171,32 @@ struct RowReader {
     /// Returns up to `limit` pages, starting at this index.
     func pages(from index: Int, limit: Int) throws -> [PageInfo] {
         var pages: [PageInfo] = []
+        if limit > 0 {
+            try eachPage(from: index) {
+                pages.append($0)
+                return pages.count < limit
+            }
+        }
+        return pages
+    }
+
+    /// Returns the page with this index; nil if there are fewer. No list is made: the runtime would first
+    /// have to build its type.
+    func page(at index: Int) throws -> PageInfo? {
+        var page: PageInfo?
+        try eachPage(from: index) {
+            page = $0
+            return false
+        }
+        return page
+    }
+
+    /// Calls `body` with the pages from this index on, while it returns true.
+    private func eachPage(from index: Int, _ body: (PageInfo) -> Bool) throws {
         let memory = memory ?? SnapshotMemory()
-        guard limit > 0, var found = try chunk(ofPage: index, memory) else { return pages }
-        var above: UInt64 = 0
-        while pages.count < limit {
+        guard var found = try chunk(ofPage: index, memory) else { return }
+        var (above, index): (UInt64, Int) = (0, index)
+        while true {
             let (at, value) = found
             let chunk = try columns(value)
             // A page of several chunks is listed where it begins. What was listed is not kept in a set: the
@@ -183,14 +205,14 @@ struct RowReader {
                 let record = try transaction.page(chunk.page, of: feed)
                 if record.start == at {
                     let place = memory.place(value, chunk, transaction)
-                    pages.append(page(record, index: index + pages.count, place))
+                    if !body(page(record, index: index, place)) { return }
+                    index += 1
                 }
             }
             above = chunk.page
-            guard let next = try memory.chunk(transaction, feed, below: at) else { break }
+            guard let next = try memory.chunk(transaction, feed, below: at) else { return }
             found = next
         }
-        return pages
     }
 
     /// Returns the first chunk of the page with this index. The topmost page mostly begins with the topmost
@@ -212,7 +234,7 @@ struct RowReader {
     func page(_ number: UInt64) throws -> PageInfo? {
         guard let head = try head(ofPage: number) else { return nil }
         let index = try RankIndex(transaction, of: feed).ranks(before: head.start).pages
-        let page = try pages(from: index, limit: 1).first
+        let page = try page(at: index)
         if page?.number != number { throw damaged }
         return page
     }

@@ -133,8 +133,21 @@ final class SnapshotMemory {
 
     // MARK: Gaps
 
-    /// Returns the gap above the chunk at a position. One look-up serves for all chunks up to the next gap.
+    /// Returns the gap above the chunk at a position.
     func gap(_ transaction: Transaction, _ feed: UInt32, at position: UInt64) throws(QuireError) -> GapRow? {
+        guard let value = try gapBytes(transaction, feed, at: position) else { return nil }
+        return RowReader.row(try GapRecord(value, "a gap of feed number \(feed)"), at: position)
+    }
+
+    /// Returns true if a gap is above the chunk at a position.
+    func hasGap(_ transaction: Transaction, _ feed: UInt32, at position: UInt64) throws(QuireError) -> Bool {
+        try gapBytes(transaction, feed, at: position) != nil
+    }
+
+    /// One look-up serves for all chunks up to the next gap.
+    private func gapBytes(
+        _ transaction: Transaction, _ feed: UInt32, at position: UInt64
+    ) throws(QuireError) -> UnsafeRawBufferPointer? {
         let known = state.pointee.gapless
         if known.feed == feed, known.from <= position, position < known.to { return nil }
         let cursor = try state.pointee.bodies.inside(transaction, .gaps(of: feed))
@@ -143,8 +156,7 @@ final class SnapshotMemory {
             return nil
         }
         state.pointee.gapless = (feed, position, key.number)
-        if key.number != position { return nil }
-        return RowReader.row(try GapRecord(value, "a gap of feed number \(feed)"), at: position)
+        return key.number == position ? value : nil
     }
 
     // MARK: Bodies

@@ -138,7 +138,7 @@ struct CacheRebuilder {
     private func renumberTop(of feed: Feed, _ pages: [UInt64: PageRecord]) throws {
         try cache.write { session in
             let reader = RowReader(transaction: session.transaction, feed: feed.number)
-            guard let top = try reader.pages(from: 0, limit: 1).first,
+            guard let top = try reader.page(at: 0),
                 pages[top.number]?.entries != top.posts
             else { return }
             let ids = try reader.rows(of: top).map(\.id)
