@@ -106,11 +106,15 @@ final class LMDBFile {
     /// Returns both meta pages. LMDB writes them in turn and reads the one with the higher transaction
     /// number.
     func metaPages() throws(QuireError) -> [MetaPage] {
-        let metas = try head(of: 0, pageSize + MetaPage.size) { bytes in
-            [MetaPage(bytes), MetaPage(UnsafeRawBufferPointer(rebasing: bytes[pageSize...]))]
-        }
-        guard let metas, try pageCount() >= 2 else {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: pageSize + MetaPage.size, alignment: 8)
+        defer { bytes.deallocate() }
+        guard try read(0, into: bytes), try pageCount() >= 2 else {
             throw QuireError(.notACache, "\(path): is cut off within its header")
+        }
+        var metas: [MetaPage] = []
+        for start in [0, pageSize] {
+            metas.append(MetaPage(UnsafeRawBufferPointer(rebasing: bytes[start...])))
         }
         return metas
     }
