@@ -3,9 +3,10 @@ import Testing
 
 @testable import Quire
 
-/// The set of pages against a set of the standard library: as a table, as bits, and where one becomes the other.
+/// The set of pages against a set of the standard library: as a table, as bits, and where that changes.
 @Suite struct PageSetTests {
-    @Test(arguments: [1, 63, 64, 65, 128, 1_000, 100_000, 1 << 24] as [UInt64]) func agreesWithASet(_ count: UInt64) {
+    @Test(arguments: [1, 63, 64, 65, 128, 1_000, 100_000, 1 << 24] as [UInt64])
+    func agreesWithASet(_ count: UInt64) {
         var random = SplitMix64(seed: count)
         var (pages, model) = (PageSet(count: count), Set<UInt64>())
         for step in 0..<1_000 {

@@ -1,7 +1,7 @@
 /// A set of page numbers: a small hash table of a few, or else a bit for each page of the file.
 ///
-/// The look at each open finds a few hundred. A bit for each page is memory that the system clears first, 32 kB
-/// for a gigabyte, so that an open took longer the larger the file was.
+/// The look at each open finds a few hundred. A bit for each page is memory that the system clears first,
+/// 32 kB for a gigabyte, so that an open took longer the larger the file was.
 struct PageSet {
     /// At least every second slot is free. The table does not grow: a file could choose pages whose slots are
     /// the same.
@@ -14,12 +14,12 @@ struct PageSet {
     private let count: UInt64
 
     /// The number of words that have a bit for each page.
-    private var wordCount: Int { Int(count / 64 + 1) }
+    private static func words(_ count: UInt64) -> Int { Int(count / 64 + 1) }
 
     /// An empty set of pages with numbers below `count`.
     init(count: UInt64) {
         self.count = count
-        words = Array(repeating: 0, count: min(Int(count / 64 + 1), Self.slots))
+        words = Array(repeating: 0, count: min(Self.words(count), Self.slots))
         few = words.count < Self.slots ? nil : 0
     }
 
@@ -44,7 +44,7 @@ struct PageSet {
 
     private mutating func spread() {
         let slots = words
-        (words, few) = (Array(repeating: 0, count: wordCount), nil)
+        (words, few) = (Array(repeating: 0, count: Self.words(count)), nil)
         for slot in slots where slot != 0 { _ = insertBit(slot - 1) }
     }
 
