@@ -1,7 +1,7 @@
 /// A set of page numbers: a small hash table of a few, or else a bit for each page of the file.
 ///
-/// The look at each open finds a few hundred. A bit for each page is memory that the system clears first,
-/// 32 kB for a gigabyte, so that an open took longer the larger the file was.
+/// The look at each open mostly finds a few hundred. A bit for each page is memory that the system clears
+/// first, 32 kB for a gigabyte, so that an open took longer the larger the file was.
 struct PageSet {
     /// At least every second slot is free. The table does not grow: a file could choose pages whose slots are
     /// the same.

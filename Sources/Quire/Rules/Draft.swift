@@ -224,7 +224,10 @@ struct Draft: ~Copyable {
     /// Returns the row of each entry; nil for an entry without a row.
     mutating func places() -> EntryMap {
         if let knownPlaces { return knownPlaces }
-        let places = EntryMap(of: rows, entries: state.entries.count)
+        var places = EntryMap(entries: state.entries.count)
+        for (i, row) in rows.enumerated() {
+            if case .entry(let entry) = row { places[entry] = i }
+        }
         knownPlaces = places
         return places
     }

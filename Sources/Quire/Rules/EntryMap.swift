@@ -9,16 +9,6 @@ struct EntryMap {
         values = Array(filled: count, with: Self.none)
     }
 
-    /// The index of each entry's row, for entries with numbers below `count`.
-    init(of rows: [Row], entries count: Int) {
-        self.init(entries: count)
-        values.withUnsafeMutableBufferPointer { values in
-            for i in rows.indices {
-                if case .entry(let entry) = rows[i] { values[entry] = i }
-            }
-        }
-    }
-
     subscript(entry: Int) -> Int? {
         get {
             guard entry < values.count, values[entry] != Self.none else { return nil }
@@ -118,10 +108,10 @@ struct EntryIndex {
     /// Returns the numbers of the posts' ids, as ``number(of:)`` does for each.
     mutating func numbers(of posts: [Post]) -> [Int] {
         reserveCapacity(ids.count + posts.count)
-        return [Int](unsafeUninitializedCapacity: posts.count) { numbers, count in
-            for i in posts.indices { numbers.initializeElement(at: i, to: number(of: posts[i].id)) }
-            count = posts.count
-        }
+        var numbers: [Int] = []
+        numbers.reserveCapacity(posts.count)
+        for post in posts { numbers.append(number(of: post.id)) }
+        return numbers
     }
 
     mutating func reserveCapacity(_ count: Int) {

@@ -290,9 +290,7 @@ extension Draft {
         case .snapshot, .bodies, .verify, .push, .delta: if isComplete { page.next = answer.next }
         }
         state.pages.append(page.number, page)
-        state.entries.withUnsafeMutableBufferPointer { [accepted] in
-            for entry in accepted { $0[entry].page = page.number }
-        }
+        for entry in accepted { state.entries[entry].page = page.number }
         return page.number
     }
 

@@ -45,17 +45,14 @@ extension Draft {
     func assembled(
         _ above: ArraySlice<Row>, _ upperGap: Row?, _ page: [Int], _ lowerGap: Row?, _ below: ArraySlice<Row>
     ) -> [Row] {
-        [Row](unsafeUninitializedCapacity: above.count + page.count + below.count + 2) { all, count in
-            func add(_ row: Row) {
-                all.initializeElement(at: count, to: row)
-                count &+= 1
-            }
-            for row in above { add(row) }
-            if let upperGap { add(upperGap) }
-            for entry in page { add(.entry(entry)) }
-            if let lowerGap { add(lowerGap) }
-            for row in below { add(row) }
-        }
+        var all: [Row] = []
+        all.reserveCapacity(above.count + page.count + below.count + 2)
+        all += above
+        if let upperGap { all.append(upperGap) }
+        for entry in page { all.append(.entry(entry)) }
+        if let lowerGap { all.append(lowerGap) }
+        all += below
+        return all
     }
 
     /// R6. Throws if two posts have the same key, or the page does not fit between its neighbours' keys. The

@@ -155,7 +155,6 @@ extension WriteSession {
             }
         }
         counters.bodyBytes &+= UInt64(size)
-        if shared.isEmpty { return }
         for placement in fresh where shared.contains(placement.entry) {
             let id = ids[placement.entry]
             try repoint(id, to: new.entries[placement.entry], at: loader.elsewhere[id])
