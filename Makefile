@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak histories cost cluster-demo torture-cluster bench-cluster deps build lib lib-cluster install-node install swift-package sbom test-c bench bench-report bench-growth patterns clean
+.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak histories cost cluster-demo torture-cluster bench-cluster deps build profile lib lib-cluster install-node install swift-package sbom test-c bench bench-report bench-growth patterns clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -71,6 +71,9 @@ histories: deps             ## 100,000 operations on screens, budgets and views 
 cost: deps                  ## instructions, allocations, records and bytes written against the baseline
 	@if command -v python3 >/dev/null; then SWIFT="$(SWIFT)" Scripts/check-cost; \
 	    else echo "cost: no python3"; echo "0 passed, 0 failed, 76 skipped"; fi
+
+profile: deps               ## build/quire.profdata: with QUIRE_PROFILE=build/quire.profdata, lib and install are compiled for speed
+	@SWIFT="$(SWIFT)" Scripts/profile
 
 lib: deps                   ## build/libquire.so.0 and build/libquire.a, for programs without Swift
 	@SWIFT="$(SWIFT)" Packaging/build-library

@@ -1,9 +1,14 @@
 # What build-library and build-cluster-library share: how modules are compiled and libraries linked. They stand in the
-# root of the checkout, with what the tool was built of.
+# root of the checkout. $targets are built of the tool's package, where the tool itself is built too.
 
 root=$PWD
 swift=${SWIFT:-swift}
-bin=$("$swift" build -c release --package-path Tools --show-bin-path)
+. Packaging/profile.sh
+options="-c release --package-path Tools $profiled"
+# shellcheck disable=SC2086,SC2154
+for target in $targets; do "$swift" build $options --target "$target"; done
+# shellcheck disable=SC2086
+bin=$("$swift" build $options --show-bin-path)
 runtime=$(dirname "$(dirname "$(readlink -f "$(command -v "$swift")")")")/lib/swift_static/linux
 package=$(sed -n 's/.*"-module-name","QuireC".*"-package-name","\([^"]*\)".*/\1/p' \
     "$bin/../../release.yaml" | head -1)
