@@ -81,8 +81,10 @@ extension FeedLoader {
     private func append(
         _ entries: Range<Int>, to state: inout FeedState, uncounted rest: inout SegmentCount
     ) {
-        state.rows.append(contentsOf: entries.lazy.map { .entry($0) })
-        for entry in state.entries[entries] where !entry.isDetached {
+        for number in entries {
+            state.rows.append(.entry(number))
+            let entry = state.entries[number]
+            if entry.isDetached { continue }
             rest.entries -= 1
             if entry.key == nil { rest.unkeyed -= 1 }
         }

@@ -64,18 +64,19 @@ struct LoadedChunks {
         _ chunk: Layout.Chunk, _ order: ArraySlice<Int>, of state: borrowing FeedState, next: UInt64?,
         previous: UInt64?
     ) {
-        let (first, all) = (entries.count, state.entries)
-        entries.append(
-            contentsOf: order.lazy.map {
-                var entry = all[$0]
-                entry.chunk = chunk.position
-                return entry
-            })
-        for entry in order { index.append(state.id(of: entry)) }
+        let first = entries.count
+        var isPlaced = false
+        for number in order {
+            var entry = state.entries[number]
+            entry.chunk = chunk.position
+            if entry.isPlaced { isPlaced = true }
+            entries.append(entry)
+            index.append(state.id(of: number))
+        }
         insert(
             Chunk(
                 position: chunk.position, page: chunk.page, range: first..<entries.count,
-                isPlaced: entries[first...].contains(where: \.isPlaced), next: next, previous: previous))
+                isPlaced: isPlaced, next: next, previous: previous))
     }
 
     private mutating func insert(_ chunk: Chunk) {
