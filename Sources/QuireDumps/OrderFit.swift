@@ -18,6 +18,8 @@ public struct OrderFit: Sendable {
 
     /// What is known about a field that has descended so far.
     fileprivate struct Field {
+        /// The bytes between the quotes of its name.
+        let name: [UInt8]
         var values: [PostID: Int64] = [:]
         /// The number of neighbours on a page with descending values.
         var descents = 0
@@ -28,7 +30,7 @@ public struct OrderFit: Sendable {
     }
 
     /// Nil until a page was seen.
-    private var fields: [String: Field]?
+    private var fields: [Field]?
     private var pages = 0
     private var pairs = 0
     private let prefix: String
@@ -42,29 +44,35 @@ public struct OrderFit: Sendable {
     /// Adds a page as the server sent it.
     public mutating func add(_ answer: Answer) {
         if pages == Self.pageLimit || answer.posts.count < 2 { return }
-        var rows: [[String: Int64]] = []
-        for post in answer.posts {
-            guard post.body.count <= Self.bodyLimit, let values = Self.values(in: answer.bytes[post.body])
-            else { return }
-            rows.append(values)
+        guard let first = Self.fields(in: answer.bytes[answer.posts[0].body]) else { return }
+        let fields = self.fields ?? first
+        var columns = fields.map { _ in [Int64?](repeating: nil, count: answer.posts.count) }
+        for (row, post) in answer.posts.enumerated() {
+            let isObject =
+                post.body.count <= Self.bodyLimit
+                && answer.bytes[post.body].withUnsafeBufferPointer { body in
+                    Self.forEachValue(in: body) { name, value in
+                        let column = fields.firstIndex { $0.name.elementsEqual(body[name]) }
+                        if let column { columns[column][row] = value() }
+                    }
+                }
+            if !isObject { return }
         }
         pages += 1
-        pairs += rows.count - 1
-        var fields = fields ?? rows[0].mapValues { _ in Field() }
-        for (name, known) in fields {
-            fields[name] = known.adding(rows.map { $0[name] }, of: answer.posts.map(\.id))
-        }
-        self.fields = fields
+        pairs += answer.posts.count - 1
+        let ids = answer.posts.map(\.id)
+        self.fields = zip(fields, columns).compactMap { $0.adding($1, of: ids) }
     }
 
     /// The order of the pages; nil if there were too few posts to tell.
     public var suggestion: Suggestion? {
         if pairs < 2 { return nil }
-        let clear = (fields ?? [:]).filter { $0.value.descents * 2 > pairs }
+        let clear = (fields ?? []).filter { $0.descents * 2 > pairs }
+            .map { (name: Self.text(of: $0.name), field: $0) }
         guard
             let (name, field) = clear.max(by: { a, b in
-                (a.value.hasChanged ? 1 : 0, a.value.descents, b.key) < (
-                    b.value.hasChanged ? 1 : 0, b.value.descents, a.key
+                (a.field.hasChanged ? 1 : 0, a.field.descents, b.name) < (
+                    b.field.hasChanged ? 1 : 0, b.field.descents, a.name
                 )
             })
         else { return Suggestion.none }
@@ -72,18 +80,42 @@ public struct OrderFit: Sendable {
         return Suggestion(order: field.hasChanged || field.hasTies ? .bump : .stable, key: key)
     }
 
-    /// Returns the fields of a post that could be its key: whole numbers and dates. Nil if it is not an
-    /// object.
-    private static func values(in body: ArraySlice<UInt8>) -> [String: Int64]? {
-        guard let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] else {
-            return nil
+    /// Returns the fields of a post that could be its key. Nil if it is not an object.
+    private static func fields(in body: ArraySlice<UInt8>) -> [Field]? {
+        body.withUnsafeBufferPointer { body in
+            var names: [[UInt8]] = []
+            let isObject = forEachValue(in: body) { name, value in
+                if value() != nil { names.append(Array(body[name])) }
+            }
+            return isObject ? Set(names).map { Field(name: $0) } : nil
         }
-        return object.compactMapValues { value in
-            if let text = value as? String { return Int64(text) ?? OrderKey.date(text.utf8) }
-            guard let number = value as? NSNumber else { return nil }
-            let isFlag = number.objCType.pointee == CChar(UInt8(ascii: "c"))
-            return isFlag ? nil : Int64(exactly: number)
+    }
+
+    /// Calls `body` with the name of each field of a post, and with what returns its value: a whole number,
+    /// or a date. Returns false if the post is not an object.
+    private static func forEachValue(
+        in post: UnsafeBufferPointer<UInt8>, _ body: (Range<Int>, () -> Int64?) -> Void
+    ) -> Bool {
+        var walk = JSONWalk(post)
+        return walk.forEachScalar { name, kind, value in
+            body(name) { Self.value(of: kind, UnsafeBufferPointer(rebasing: post[value])) }
         }
+    }
+
+    private static func value(of kind: JSONOutline.Kind, _ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        switch kind {
+        case .integer: Int64(String(decoding: text, as: UTF8.self))
+        case .fraction: Double(String(decoding: text, as: UTF8.self)).flatMap { Int64(exactly: $0) }
+        case .string: Int64(String(decoding: text, as: UTF8.self)) ?? OrderKey.date(text)
+        default: nil
+        }
+    }
+
+    /// Returns the name of a field without escapes.
+    private static func text(of name: [UInt8]) -> String {
+        let quote = [UInt8(ascii: "\"")]
+        let text = try? JSONDecoder().decode(String.self, from: Data(quote + name + quote))
+        return text ?? String(decoding: name, as: UTF8.self)
     }
 }
 

@@ -136,6 +136,32 @@ struct JSONWalk {
         }
     }
 
+    /// Calls `body` with each member of an object that is neither an object nor an array: its key, its kind,
+    /// and its range, which of a string is what is between the quotes. Returns false if this is no object.
+    mutating func forEachScalar(
+        _ body: (_ key: Range<Int>, JSONOutline.Kind, _ value: Range<Int>) -> Void
+    ) -> Bool {
+        guard takes(UInt8(ascii: "{")) else { return false }
+        skipSpace()
+        if takes(UInt8(ascii: "}")) { return true }
+        while true {
+            skipSpace()
+            guard let key = takeString() else { return false }
+            skipSpace()
+            guard takes(UInt8(ascii: ":")) else { return false }
+            skipSpace()
+            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+                if !skip() { return false }
+            } else {
+                guard let (kind, value) = takeScalar() else { return false }
+                body(key, kind, value)
+            }
+            skipSpace()
+            if takes(UInt8(ascii: "}")) { return true }
+            guard takes(UInt8(ascii: ",")) else { return false }
+        }
+    }
+
     private mutating func takeScalar() -> (kind: JSONOutline.Kind, range: Range<Int>)? {
         if byte == UInt8(ascii: "\"") { return takeString().map { (.string, $0) } }
         let first = at
