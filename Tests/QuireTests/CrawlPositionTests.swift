@@ -40,7 +40,7 @@ struct CrawlPositionTests {
             crawl.note(number, endedAt: end, next: link)
             if history.goesOnRestored { crawl = restored.noting(number, end, link) }
         }
-        #expect(Array(crawl.earlier(than: .max)).count <= Crawl.pageLimit)
+        #expect(Array(crawl.earlier(than: .max)).count <= CrawlPages.limit)
         var damaged = crawl.checkpoint
         damaged[damaged.count / 2] ^= 1
         #expect(throws: QuireError.self) { try Crawl(checkpoint: damaged) }
@@ -70,8 +70,39 @@ struct CrawlPositionTests {
     func earlier() {
         var crawl = Crawl(startingAt: .tail)
         for number in [5, 3, 9, 4, 9] { crawl.note(number, endedAt: PostID(UInt64(number)), next: .unknown) }
-        #expect(Array(crawl.earlier(than: 9)) == [5, 4, 3])
-        #expect(Array(crawl.earlier(than: 100)) == [9, 5, 4, 3] && Array(crawl.earlier(than: 3)).isEmpty)
+        func earlier(than number: Int) -> [Int] { crawl.earlier(than: number).map(\.number) }
+        #expect(earlier(than: 9) == [5, 4, 3])
+        #expect(earlier(than: 100) == [9, 5, 4, 3] && earlier(than: 3).isEmpty)
+    }
+
+    @Test("a page number that cannot be counted on from is never remembered")
+    func extremeNumbers() {
+        for number in [Int.min, .max] {
+            var crawl = Crawl(startingAt: .head(page: number))
+            crawl.follow(.token("a"), to: number)
+            _ = crawl.descend(by: .token("b"), number, isFirst: false)
+            _ = crawl.descend(by: .token("c"), number, isFirst: false, page: number)
+            _ = crawl.leap(to: .token("d"), number)
+            _ = crawl.beginAtHead(by: .token("e"), number, page: number)
+            #expect(crawl == Crawl(startingAt: .head(page: number)))
+        }
+    }
+
+    @Test("a copy of a crawl does not change with it, however the pages came")
+    func copies() {
+        var values = RandomValues(seed: 5)
+        var crawl = Crawl(startingAt: .tail)
+        var ends: [Int: PostID] = [:]
+        for step in 0..<3_000 {
+            let (copy, before) = (crawl, Array(crawl.earlier(than: .max)))
+            let number = step % 7 == 0 ? Int(values.random.next() % 2_000) : step
+            crawl.note(number, endedAt: PostID(UInt64(step)), next: .unknown)
+            ends[number] = PostID(UInt64(step))
+            #expect(Array(copy.earlier(than: .max)) == before, "step \(step)")
+        }
+        let highest = ends.keys.sorted(by: >).prefix(CrawlPages.limit)
+        #expect(crawl.earlier(than: .max).map(\.number) == Array(highest))
+        for number in highest { #expect(crawl.known(above: number + 1)?.end == ends[number]) }
     }
 
     @Test("ids too long to be kept leave out the pages with the lowest numbers")
@@ -84,12 +115,11 @@ struct CrawlPositionTests {
         let checkpoint = crawl.checkpoint
         #expect(checkpoint.count <= 60_000)
         let restored = try Crawl(checkpoint: checkpoint)
-        #expect(Array(restored.earlier(than: 100)) == Array((15...20).reversed()))
+        #expect(restored.earlier(than: 100).map(\.number) == (15...20).reversed())
     }
 
     private static func isSame(_ a: Crawl, _ b: Crawl) -> Bool {
-        a.start == b.start && a.ends == b.ends && a.links == b.links && a.lastNumber == b.lastNumber
-            && Array(a.earlier(than: .max)) == Array(b.earlier(than: .max))
+        a == b && a.hashValue == b.hashValue
     }
 }
 

@@ -6,18 +6,19 @@ extension Crawl {
     /// that, the pages with the lowest numbers are left out.
     public var checkpoint: [UInt8] {
         var room = 60_000 - 64
-        let remembered = earlier(than: .max).prefix { number in
-            room -= 32 + (ends[number]?.bytes.count ?? 0)
-            room -= links[number + 1]?.description.utf8.count ?? 0
+        let remembered = pages.descending.prefix { page in
+            room -= 52
+            if case .bytes(let bytes)? = page.end?.storage { room -= bytes.count }
+            room -= page.next?.description.utf8.count ?? 0
             return room >= 0
         }
         var writer = ByteWriter()
-        encode(&writer, pages: Array(remembered))
+        encode(&writer, remembered)
         return writer.sealed()
     }
 
-    /// Writes the crawl with what it knows of these pages, by their numbers.
-    private func encode(_ writer: inout ByteWriter, pages: [Int]) {
+    /// Writes the crawl with what it knows of these pages.
+    private func encode(_ writer: inout ByteWriter, _ pages: some Sequence<CrawlPages.Page>) {
         switch start {
         case .head(let page):
             writer.byte(0)
@@ -28,13 +29,13 @@ extension Crawl {
             writer.number(gap.number)
         }
         writer.optional(lastNumber) { $0.signed(Int64($1)) }
-        writer.list(pages.filter { ends[$0] != nil }) { writer, number in
-            writer.signed(Int64(number))
-            ends[number]!.encode(&writer)
+        writer.list(pages.filter { $0.end != nil }) { writer, page in
+            writer.signed(Int64(page.number))
+            page.end!.encode(&writer)
         }
-        writer.list(pages.map { $0 + 1 }.filter { links[$0] != nil }) { writer, number in
-            writer.signed(Int64(number))
-            links[number]!.encode(&writer)
+        writer.list(pages.filter { $0.next != nil }) { writer, page in
+            writer.signed(Int64(page.number + 1))
+            page.next!.encode(&writer)
         }
     }
 
@@ -55,7 +56,7 @@ extension Crawl {
 }
 
 extension Crawl: Record {
-    func encode(_ writer: inout ByteWriter) { encode(&writer, pages: Array(earlier(than: .max))) }
+    func encode(_ writer: inout ByteWriter) { encode(&writer, pages.descending) }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
         let start: Start
@@ -66,15 +67,16 @@ extension Crawl: Record {
         default: throw ByteReader.damage
         }
         let lastNumber = try reader.optional(Self.number)
+        var pages = CrawlPages()
         let ends = try reader.list { r throws(QuireError) in
             (try Self.number(&r), try r.postID())
         }
+        for (number, end) in ends { pages.update(number) { $0.end = end } }
         let links = try reader.list { r throws(QuireError) in
             (try Self.number(&r), try Link(&r))
         }
-        self.init(
-            start: start, ends: Dictionary(ends) { $1 }, links: Dictionary(links) { $1 },
-            lastNumber: lastNumber)
+        for (number, link) in links { pages.update(number - 1) { $0.next = link } }
+        self.init(start: start, pages: pages, lastNumber: lastNumber)
     }
 
     /// Reads a number that is small enough to count on from. The bytes are untrusted.

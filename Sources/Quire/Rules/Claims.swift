@@ -1,5 +1,11 @@
 // R25, R26: neighbours that only the server's page numbers join.
 
+/// The claim of a join, and the entry below it.
+struct CarriedClaim {
+    let lower: Int
+    let claim: Claim
+}
+
 extension Draft {
     /// R8. Places the rest of an answer below its border. If only a position says that the rest follows the
     /// border, the join is unverified.
@@ -84,9 +90,7 @@ extension Draft {
         return true
     }
 
-    private mutating func note(claim lower: Int, _ why: Doubt) {
-        if claims[lower] == nil { claims[lower] = why }
-    }
+    private mutating func note(claim lower: Int, _ why: Doubt) { claims.append((lower, why)) }
 
     // MARK: Recorded pages (R25)
 
@@ -169,10 +173,11 @@ extension Draft {
         guard let at = before.firstIndex(of: .entry(entry)) else { return false }
         switch side {
         case .above:
-            return at > 0 && !before[at - 1].isGap && unverified[entry] == nil
+            return at > 0 && !before[at - 1].isGap && !unverified.contains { $0.lower == entry }
         case .below:
             guard at + 1 < before.count, !before[at + 1].isGap else { return false }
-            return unverified[try state.entry(of: before[at + 1], from: .above)] == nil
+            let below = try state.entry(of: before[at + 1], from: .above)
+            return !unverified.contains { $0.lower == below }
         }
     }
 }

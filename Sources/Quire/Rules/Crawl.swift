@@ -19,27 +19,23 @@ public struct Crawl: Sendable, Hashable {
 
     /// Where the first page lies.
     public private(set) var start: Start
-    /// The last entry of each page, by page number.
-    private(set) var ends: [Int: PostID] = [:]
-    /// The link that leads to each page, by page number, if it is known.
-    private(set) var links: [Int: Link] = [:]
+    private(set) var pages = CrawlPages()
     private(set) var lastNumber: Int?
-    /// The numbers of the pages with a known end or a known link to the next page, ascending.
-    private var numbers: [Int] = []
 
-    static let pageLimit = 1_024
     /// Page numbers must not exceed this in magnitude, so that it is safe to count on from them.
     public static let numberLimit = 1 << 53
 
     /// Creates a crawl without pages.
     public init(startingAt start: Start) { self.start = start }
 
-    init(start: Start, ends: [Int: PostID], links: [Int: Link], lastNumber: Int?) {
-        (self.start, self.ends, self.links, self.lastNumber) = (start, ends, links, lastNumber)
-        numbers = Set(ends.keys).union(links.keys.map { $0 - 1 }).sorted()
+    init(start: Start, pages: CrawlPages, lastNumber: Int?) {
+        (self.start, self.pages, self.lastNumber) = (start, pages, lastNumber)
     }
 
     var isFresh: Bool { lastNumber == nil }
+
+    /// True if no page had an entry.
+    var hasNoEnd: Bool { pages.descending.allSatisfy { $0.end == nil } }
 
     /// Returns the number of the page to record. A page without a number follows the previous one.
     func number(_ number: Int?) -> Int {
@@ -54,8 +50,7 @@ public struct Crawl: Sendable, Hashable {
     public mutating func follow(_ link: Link, to page: Int?) {
         let number = number(page)
         if number.magnitude > Self.numberLimit { return }  // such a page is refused
-        links[number] = link
-        remember(number - 1)
+        pages.update(number - 1) { $0.next = link }
     }
 
     // MARK: Pages whose request is known
@@ -84,14 +79,13 @@ public struct Crawl: Sendable, Hashable {
     /// the crawl, or nil if it follows the previous page. It is `page` if the server numbers its pages.
     public mutating func descend(by link: Link?, _ number: Int?, isFirst: Bool, page: Int? = nil) -> Int? {
         if let page {
-            if let link, links[page] != link { follow(link, to: page) }
-            if !isFirst, start == .head(page: page) { beginBelowHead(page, .token("page=\(page - 1)")) }
+            if let link, known(above: page)?.next != link { follow(link, to: page) }
+            if !isFirst, start == .head(page: page) { beginBelowHead(page, .token("page=\(page &- 1)")) }
             return page
         }
         if let link, let known = self.number(for: link) { return known }
         let label = self.number(number)
-        let isFree =
-            isFresh || ends[label - 1] == nil && links[label] == nil && label > numbers.last ?? label - 1
+        let isFree = isFresh || known(above: label) == nil && pages.last.map { label > $0.number } ?? true
         if let link, !isFree { return leap(to: link, number) }
         if !isFirst, start == .head(page: label) { beginBelowHead(label, .unknown) }
         if let link { follow(link, to: label) }
@@ -100,34 +94,34 @@ public struct Crawl: Sendable, Hashable {
 
     /// Notes that the page with this number is not the first one, but lies below the one at link `above`.
     private mutating func beginBelowHead(_ label: Int, _ above: Link) {
+        if label.magnitude > Self.numberLimit { return }  // such a page is refused
         start = .head(page: label - 1)
         follow(above, to: label - 1)
     }
 
     /// Returns the number of the page at this link, if the recorded pages tell.
     private func number(for link: Link) -> Int? {
-        if let number = links.lazy.filter({ $0.value == link }).map(\.key).max() { return number }
-        return numbers.last { ends[$0] != nil && links[$0 + 1] == nil && self.link(to: $0 + 1) == link }
-            .map { $0 + 1 }
+        if let page = pages.descending.first(where: { $0.next == link }) { return page.number + 1 }
+        let page = pages.descending.first { page in
+            page.end != nil && page.next == nil && self.link(to: page.number + 1) == link
+        }
+        return page.map { $0.number + 1 }
     }
 
     /// A number for a page that continues no page of the crawl.
-    private var freeNumber: Int { max(lastNumber ?? 0, numbers.last ?? 0) + 2 }
+    private var freeNumber: Int { max(lastNumber ?? 0, pages.last?.number ?? 0) + 2 }
 
-    func isKnown(linkTo number: Int) -> Bool { links[number] != nil }
+    /// Returns what is remembered of the page before this one. Any number may be asked for.
+    func known(above number: Int) -> CrawlPages.Page? { pages[number &- 1] }
+
+    func isKnown(linkTo number: Int) -> Bool { known(above: number)?.next != nil }
 
     /// Returns the link that was followed to this page.
-    func link(to number: Int) -> Link { links[number] ?? .token("page=\(number)") }
+    func link(to number: Int) -> Link { known(above: number)?.next ?? .token("page=\(number)") }
 
-    /// Returns the numbers of the pages above this one, nearest first.
-    func earlier(than number: Int) -> ReversedCollection<ArraySlice<Int>> {
-        numbers[..<place(of: number)].reversed()
-    }
-
-    /// Returns how many of the numbers are smaller.
-    private func place(of number: Int) -> Int {
-        if let last = numbers.last, last < number { return numbers.count }
-        return numbers.firstIndex { $0 >= number } ?? numbers.count
+    /// Returns the pages above this one, nearest first.
+    func earlier(than number: Int) -> some Sequence<CrawlPages.Page> {
+        pages.descending.lazy.drop { $0.number >= number }
     }
 
     /// What a page adds to a crawl.
@@ -140,23 +134,14 @@ public struct Crawl: Sendable, Hashable {
     mutating func note(_ step: Step) { note(step.number, endedAt: step.end, next: step.next) }
 
     mutating func note(_ number: Int, endedAt end: PostID?, next: Link) {
-        if let end { ends[number] = end }
-        if case .token(let text) = next, text != "page=\(number + 1)" { links[number + 1] = next }
         lastNumber = number
-        remember(number)
-    }
-
-    private mutating func remember(_ number: Int) {
-        if ends[number] == nil && links[number + 1] == nil { return }
-        let place = place(of: number)
-        if place < numbers.count && numbers[place] == number { return }
-        numbers.insert(number, at: place)
-        if numbers.count > Self.pageLimit { forget(numbers.removeFirst()) }
-    }
-
-    private mutating func forget(_ number: Int) {
-        ends[number] = nil
-        links[number + 1] = nil
+        var link: Link?
+        if case .token(let text) = next, text != "page=\(number + 1)" { link = next }
+        if end == nil && link == nil { return }
+        pages.update(number) { page in
+            if let end { page.end = end }
+            if let link { page.next = link }
+        }
     }
 }
 
@@ -168,7 +153,7 @@ extension FeedState {
         _ number: Int, in crawl: Crawl, named own: Link?, end: PostID?, earlier: PostID?
     ) throws(Interruption) -> TicketRecord? {
         var gap: Int?
-        if crawl.ends.isEmpty, case .gap(let id) = crawl.start {
+        if case .gap(let id) = crawl.start, crawl.hasNoEnd {
             gap = try allGaps().first { gaps[$0].id == id }
             if gap == nil { return nil }
         }

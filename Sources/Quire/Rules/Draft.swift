@@ -36,7 +36,7 @@ struct Draft: ~Copyable {
     /// A verdict that replaces the computed one.
     var note: Outcome.Verdict?
     /// R25: the entries joined without proof to the one above, and why.
-    var claims: [Int: Doubt] = [:]
+    var claims: [(lower: Int, why: Doubt)] = []
     /// R26: the number of rows received, without those that are not entries.
     var rowsSeen = 0
     /// R26: this border is at the position `least` or below. If `least` is nil, it is only known not to be

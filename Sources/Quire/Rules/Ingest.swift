@@ -301,15 +301,15 @@ extension Draft {
         let showsTop = state.subscription.headAsOf == ticket.issued && ticket.operation != .delta
         if !showsTop && state.isTopDoubted(rows, passed) { state.subscription.headAsOf = nil }
         var carried = state.joinedClaims(passed, in: rows)
-        let covered = ticket.operation == .delta ? EntrySet() : EntrySet(accepted + shown)
-        for (upper, lower) in zip(rows, rows.dropFirst()) {
-            if case .entry(let a) = upper, case .entry(let b) = lower,
-                covered.contains(a) && covered.contains(b),
-                // this answer does not know of newer claims
-                let claim = carried[b], claim.since <= ticket.issued
-            {
-                carried[b] = nil
+        if !carried.isEmpty && ticket.operation != .delta {
+            let (covered, issued) = (EntrySet(accepted + shown), ticket.issued)
+            var proven = EntrySet()
+            for (upper, lower) in zip(rows, rows.dropFirst()) {
+                guard let upper = upper.entry, let lower = lower.entry else { continue }
+                if covered.contains(upper) && covered.contains(lower) { proven.insert(lower) }
             }
+            // this answer does not know of newer claims
+            carried.removeAll { proven.contains($0.lower) && $0.claim.since <= issued }
         }
         state.setClaims(carried)
     }
@@ -317,11 +317,9 @@ extension Draft {
     /// Records the joins that only page numbers justify, and which join this answer has checked.
     private mutating func addClaims(_ now: UInt64) throws(Interruption) {
         if !claims.isEmpty {
-            let rows = state.serverRows
-            for (upper, lower) in zip(rows, rows.dropFirst()) {
-                guard let lower = lower.entry, let why = claims[lower], !upper.isGap,
-                    !state.entries[lower].isUnverified
-                else { continue }
+            let joined = state.joinedEntries(in: state.rows)
+            for (lower, why) in claims
+            where joined.contains(lower) && !state.entries[lower].isUnverified {
                 state.entries[lower].claim = Claim(why: why, since: now)
             }
         }

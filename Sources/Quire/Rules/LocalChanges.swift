@@ -137,7 +137,7 @@ extension FeedState {
     mutating func reset() {
         resets += 1
         for entry in entries.indices { entries[entry].isCached = false }
-        setClaims([:])
+        setClaims([])
         rows = []
         head = newEdge(.end)
         tail = newEdge(.unknown)

@@ -63,23 +63,26 @@ extension Draft {
         -> Bool
     {
         if !state.options.order.hasKeys || ticket.after == nil { return false }
-        let keys = page.compactMap { key($0) }
-        hasDescendingKeys = zip(keys, keys.dropFirst()).allSatisfy { $0 >= $1 }
+        var last = Int64.max
+        hasDescendingKeys = page.allSatisfy { entry in
+            guard let key = key(entry) else { return true }
+            defer { last = key }
+            return last >= key
+        }
         if !hasDescendingKeys {
             staying = page.filter { places[$0] != nil }
             return !staying.isEmpty
         }
         guard let border, let limit = key(border) else { return false }
-        let (at, inPage) = (places[border]!, EntrySet(page))
-        let isLower = page.map { entry in
+        let at = places[border]!
+        func isLower(_ entry: Int) -> Bool {
             places[entry].map { $0 >= at } ?? (key(entry).map { $0 <= limit } ?? true)
         }
-        guard isLower.contains(true), isLower.contains(false),
-            zip(page, isLower).allSatisfy({ entry, isLower in
-                !isLower || key(entry).map { $0 <= limit } ?? false
-            })
+        let upper = page.filter { !isLower($0) }
+        guard !upper.isEmpty, upper.count < page.count,
+            page.allSatisfy({ entry in !isLower(entry) || key(entry).map { $0 <= limit } ?? false })
         else { return false }
-        let upper = zip(page, isLower).filter { !$0.1 }.map(\.0)
+        let inPage = EntrySet(page)
         let (above, new) = (upper.filter { places[$0] != nil }, upper.filter { places[$0] == nil })
         let segment = segmentAbove(at)
         let first = above.lazy.map { places[$0]! }.min() ?? at

@@ -111,21 +111,23 @@ extension FeedState {
     /// True if a join is unverified.
     var hasClaims: Bool { entries.contains(where: \.isUnverified) }
 
-    mutating func setClaims(_ claims: [Int: Claim]) {
-        for entry in entries.indices where entries[entry].isUnverified || !claims.isEmpty {
-            entries[entry].claim = claims[entry]
-            if entries[entry].claim == nil { entries[entry].isChecked = false }
+    mutating func setClaims(_ claims: [CarriedClaim]) {
+        let claimed = EntrySet(claims.lazy.map(\.lower))
+        for entry in entries.indices where entries[entry].isUnverified && !claimed.contains(entry) {
+            entries[entry].claim = nil
+            entries[entry].isChecked = false
         }
+        for carried in claims { entries[carried.lower].claim = carried.claim }
     }
 
     /// R25. Returns where the claims of unverified joins are after some entries left. When its lower entry
     /// leaves, a claim passes to the next entry below. A gap ends it.
     func passedClaims(
         from old: [Row], to new: [Row], gone: Set<Int> = []
-    ) throws(Interruption) -> [Int: Claim] {
-        if !hasClaims { return [:] }
+    ) throws(Interruption) -> [CarriedClaim] {
+        if !hasClaims { return [] }
         let present = EntrySet(new.lazy.compactMap(\.entry))
-        var passed: [Int: Claim] = [:]
+        var passed: [CarriedClaim] = []
         var onItsWay: Claim?
         for row in old {
             switch row {
@@ -135,7 +137,7 @@ extension FeedState {
             case .entry(let entry) where !isDetached(row):
                 onItsWay = onItsWay ?? entries[entry].claim
                 guard let claim = onItsWay, present.contains(entry), !gone.contains(entry) else { continue }
-                passed[entry] = claim
+                passed.append(CarriedClaim(lower: entry, claim: claim))
                 onItsWay = nil
             case .entry: continue
             }
@@ -144,21 +146,27 @@ extension FeedState {
     }
 
     /// R25. Returns the claims at which an entry stands directly above.
-    func joinedClaims(_ passed: [Int: Claim], in rows: [Row]) -> [Int: Claim] {
-        var claims: [Int: Claim] = [:]
-        var upper: Row?
+    func joinedClaims(_ passed: [CarriedClaim], in rows: [Row]) -> [CarriedClaim] {
+        if passed.isEmpty { return [] }
+        let joined = joinedEntries(in: rows)
+        return passed.filter { joined.contains($0.lower) }
+    }
+
+    /// Returns the entries with no gap directly above them, but something.
+    func joinedEntries(in rows: [Row]) -> EntrySet {
+        var joined = EntrySet()
+        var isJoin = false
         for row in rows where !isDetached(row) {
-            if case .entry(let entry) = row, let upper, !upper.isGap, let claim = passed[entry] {
-                claims[entry] = claim
-            }
-            upper = row
+            if isJoin, let entry = row.entry { joined.insert(entry) }
+            isJoin = !row.isGap
         }
-        return claims
+        return joined
     }
 
     /// R25. Returns true if the upper side of an unverified join left, and nothing stands above the lower
     /// one: then posts may have come between that the feed does not hold.
-    func isTopDoubted(_ rows: [Row], _ passed: [Int: Claim]) -> Bool {
-        !passed.isEmpty && rows.first { !isDetached($0) }?.entry.map { passed[$0] != nil } ?? false
+    func isTopDoubted(_ rows: [Row], _ passed: [CarriedClaim]) -> Bool {
+        guard !passed.isEmpty, let top = rows.first(where: { !isDetached($0) })?.entry else { return false }
+        return passed.contains { $0.lower == top }
     }
 }

@@ -186,11 +186,11 @@ extension WriteSession {
         if answer.next == .unknown || answer.next == .more {
             answer.next = .token("page=\(number + 1)")
         }
-        let end = try crawl.ends[number - 1].map { try name(of: $0, in: feed) }
+        let end = try crawl.known(above: number)?.end.map { try name(of: $0, in: feed) }
         let index = try index(of: transaction.feed(feed).collection)
         var earlier: PostID?
         for page in crawl.earlier(than: number) {
-            guard let end = try crawl.ends[page].map({ try name(of: $0, in: feed) }) else { continue }
+            guard let end = try page.end.map({ try name(of: $0, in: feed) }) else { continue }
             if index.position(of: end, in: feed) == nil { continue }
             earlier = end
             break

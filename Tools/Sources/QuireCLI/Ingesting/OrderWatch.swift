@@ -18,19 +18,19 @@ struct OrderWatch {
     /// Returns true if two posts of the page were in the opposite order on the last page that showed both,
     /// with the same keys. Posts with equal keys may change places.
     mutating func contradicts(_ answer: Answer) -> Bool {
-        if seen.count > Self.limit { seen = [:] }
+        if seen.count > Self.limit { seen.removeAll(keepingCapacity: true) }
         page += 1
         var lowest: [Int: Sighting] = [:]
         var contradicts = false
         for (row, post) in answer.posts.enumerated() {
-            if let last = seen[post.id], last.page != page, last.key == post.key {
+            let now = Sighting(page: page, row: row, key: post.key)
+            if let last = seen.updateValue(now, forKey: post.id), last.page != page, last.key == post.key {
                 let above = lowest[last.page]
                 if let above, above.row > last.row, post.key == nil || above.key != post.key {
                     contradicts = true
                 }
                 if last.row >= above?.row ?? 0 { lowest[last.page] = last }
             }
-            seen[post.id] = Sighting(page: page, row: row, key: post.key)
         }
         return contradicts
     }
