@@ -46,7 +46,7 @@ extension Draft {
             try keepProvenRun()
             placed.append(entry)
         }
-        let remain = EntrySet(rows.lazy.compactMap(\.entry))
+        let remain = EntrySet(of: rows)
         accepted = placed.filter(remain.contains)
         if !rows.contains(where: { !$0.isGap }) {  // as after the last deletion (R14)
             rows = []

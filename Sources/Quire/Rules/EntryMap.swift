@@ -34,6 +34,13 @@ struct EntrySet {
         for entry in entries { insert(entry) }
     }
 
+    /// The entries of these rows.
+    init(of rows: [Row]) {
+        for row in rows {
+            if case .entry(let entry) = row { insert(entry) }
+        }
+    }
+
     /// Correct because entries are never removed from the set.
     var isEmpty: Bool { low | high == 0 && words.isEmpty }
 

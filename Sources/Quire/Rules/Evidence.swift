@@ -56,7 +56,7 @@ extension Draft {
         let left = state.options.order == .keyless ? disorder + moved : disorder
         if left.isEmpty && ignored.isEmpty { return [] }
         let old = state.serverRows
-        let (strays, placed) = (EntrySet(left), EntrySet(rows.lazy.compactMap(\.entry)))
+        let (strays, placed) = (EntrySet(left), EntrySet(of: rows))
         var found: [Int: Doubt] = [:]
         for (at, row) in old.enumerated() {
             guard let entry = row.entry, strays.contains(entry) else { continue }

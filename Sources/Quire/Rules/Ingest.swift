@@ -175,7 +175,7 @@ extension Draft {
     /// return to their old place, on their own side of the gaps there.
     private mutating func keepUnplaced() throws(Interruption) {
         if moved.isEmpty { return }
-        let placed = EntrySet(rows.lazy.compactMap(\.entry))
+        let placed = EntrySet(of: rows)
         let lost = EntrySet(moved.filter { isEntry($0) && !placed.contains($0) })
         if lost.isEmpty { return }
         moved.removeAll(where: lost.contains)
@@ -317,7 +317,7 @@ extension Draft {
     /// Records the joins that only page numbers justify, and which join this answer has checked.
     private mutating func addClaims(_ now: UInt64) throws(Interruption) {
         if !claims.isEmpty {
-            let joined = state.joinedEntries(in: state.rows)
+            let joined = state.joined(EntrySet(claims.lazy.map(\.lower)), in: state.rows)
             for (lower, why) in claims
             where joined.contains(lower) && !state.entries[lower].isUnverified {
                 state.entries[lower].claim = Claim(why: why, since: now)

@@ -126,7 +126,7 @@ extension FeedState {
         from old: [Row], to new: [Row], gone: Set<Int> = []
     ) throws(Interruption) -> [CarriedClaim] {
         if !hasClaims { return [] }
-        let present = EntrySet(new.lazy.compactMap(\.entry))
+        let present = EntrySet(of: new)
         var passed: [CarriedClaim] = []
         var onItsWay: Claim?
         for row in old {
@@ -134,12 +134,12 @@ extension FeedState {
             case .gap: onItsWay = nil
             case .unloaded(let run):
                 if onItsWay != nil && !unloaded[run].isDetached { throw .needs(.top(run)) }
-            case .entry(let entry) where !isDetached(row):
+            case .entry(let entry):
+                if onItsWay == nil && !entries[entry].isUnverified || isDetached(row) { continue }
                 onItsWay = onItsWay ?? entries[entry].claim
                 guard let claim = onItsWay, present.contains(entry), !gone.contains(entry) else { continue }
                 passed.append(CarriedClaim(lower: entry, claim: claim))
                 onItsWay = nil
-            case .entry: continue
             }
         }
         return passed
@@ -148,17 +148,17 @@ extension FeedState {
     /// R25. Returns the claims at which an entry stands directly above.
     func joinedClaims(_ passed: [CarriedClaim], in rows: [Row]) -> [CarriedClaim] {
         if passed.isEmpty { return [] }
-        let joined = joinedEntries(in: rows)
+        let joined = joined(EntrySet(passed.lazy.map(\.lower)), in: rows)
         return passed.filter { joined.contains($0.lower) }
     }
 
-    /// Returns the entries with no gap directly above them, but something.
-    func joinedEntries(in rows: [Row]) -> EntrySet {
+    /// Returns those of the entries that stand in these rows, with no gap directly above them, but something.
+    func joined(_ lower: EntrySet, in rows: [Row]) -> EntrySet {
         var joined = EntrySet()
-        var isJoin = false
-        for row in rows where !isDetached(row) {
-            if isJoin, let entry = row.entry { joined.insert(entry) }
-            isJoin = !row.isGap
+        for (at, row) in rows.enumerated() {
+            guard case .entry(let entry) = row, lower.contains(entry), !isDetached(row) else { continue }
+            let above = rows[..<at].last { !isDetached($0) }
+            if let above, !above.isGap { joined.insert(entry) }
         }
         return joined
     }

@@ -187,24 +187,16 @@ extension WriteSession {
             answer.next = .token("page=\(number + 1)")
         }
         let end = try crawl.known(above: number)?.end.map { try name(of: $0, in: feed) }
-        let index = try index(of: transaction.feed(feed).collection)
-        var earlier: PostID?
-        for page in crawl.earlier(than: number) {
-            guard let end = try page.end.map({ try name(of: $0, in: feed) }) else { continue }
-            if index.position(of: end, in: feed) == nil { continue }
-            earlier = end
-            break
-        }
         let replaced = replacedBodies
-        let (answerNow, above) = (answer, earlier)
-        var shown: PostID?
+        let answerNow = answer
+        var (earlier, shown): (PostID?, PostID?)
         var judged = Judgement()
         try change(
             feed,
             focus: { loader in
                 try Self.requireList(loader.record, for: "pages of a crawl")
                 try loader.load(posts: answerNow.posts.lazy.map(\.id))
-                try loader.load(posts: [end, above].compactMap(\.self))
+                earlier = try self.load(lastEndOf: crawl, above: number, loader)
                 try loader.load(edges: [loader.record.tail.number])
                 if loader.record.head.link != .end { try loader.loadTop() }
             },
@@ -212,7 +204,7 @@ extension WriteSession {
                 let isNumbered = named != nil || !crawl.isFresh || crawl.isKnown(linkTo: number)
                 let ticket = try state.planRecorded(
                     number, in: crawl, named: isNumbered ? crawl.link(to: number) : nil,
-                    end: end, earlier: above)
+                    end: end, earlier: earlier)
                 guard let ticket else {
                     judged = Judgement(outcome: Outcome(.stale, reason: "no-such-gap"))
                     return judged.effect(of: answerNow)
@@ -225,6 +217,20 @@ extension WriteSession {
         judged.outcome.updated = replacedBodies - replaced
         let last = judged.placed.map(\.last) ?? shown
         return (judged.outcome, Crawl.Step(number: number, end: last, next: answer.next))
+    }
+
+    /// R24. Loads the last entry of the nearest page above this one whose last entry is cached. Returns it.
+    private func load(
+        lastEndOf crawl: Crawl, above number: Int, _ loader: FeedLoader
+    ) throws -> PostID? {
+        for page in crawl.earlier(than: number) {
+            guard let end = try page.end.map({ try name(of: $0, in: loader.feed) }),
+                let position = try loader.index().position(of: end, in: loader.feed)
+            else { continue }
+            try loader.load(position)
+            return end
+        }
+        return nil
     }
 
     /// R25, R27. Refuses what says nothing of a list of ids: only the whole list tells its order (R21).
