@@ -57,6 +57,23 @@ import Testing
         #expect(try self.fit([[#"{"id": 9}"#]]).suggestion == nil)
     }
 
+    /// Whole numbers however they are written, and dates; nothing in a nested value, and no true or false.
+    @Test func whatCouldBeAKey() throws {
+        let fit = try fit([
+            [
+                #"{"id": 3, "a\u0074": 3e2, "n": {"at": 1}, "f": true, "s": "b\"}"}"#,
+                #"{ "id" : 9 , "a\u0074" : 250.0 , "f" : true }"#,
+                #"{"id": 5, "a\u0074": "200", "f": true}"#,
+            ]
+        ])
+        #expect(fit.suggestion == .init(order: .stable, key: "at"))
+        for value in ["1.5", "99999999999999999999", "null", #""x""#, "[2]"] {
+            let last = #"{"id": 5, "at": 1}"#
+            let fit = try self.fit([[#"{"id": 3, "at": 9}"#, #"{"id": 7, "at": \#(value)}"#, last]])
+            #expect(fit.suggestion == OrderFit.Suggestion.none, "\(value)")
+        }
+    }
+
     /// The path is that of a profile's key: from the item, with dots escaped.
     @Test func theFieldIsNamedAsAProfileNamesIt() throws {
         let fit = try fit(
