@@ -67,7 +67,7 @@ import Testing
             ]
         ])
         #expect(fit.suggestion == .init(order: .stable, key: "at"))
-        for value in ["1.5", "99999999999999999999", "null", #""x""#, "[2]"] {
+        for value in ["1.5", "1e300", "null", #""x""#, "[2]"] {
             let last = #"{"id": 5, "at": 1}"#
             let fit = try self.fit([[#"{"id": 3, "at": 9}"#, #"{"id": 7, "at": \#(value)}"#, last]])
             #expect(fit.suggestion == OrderFit.Suggestion.none, "\(value)")

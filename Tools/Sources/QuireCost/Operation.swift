@@ -8,6 +8,8 @@ enum Operation: String, CaseIterable {
     case page
     /// The same in a cache that is as large as its budget, so that as much leaves.
     case budget
+    /// The same in a feed whose ids are texts.
+    case texts
     /// One page on top of a feed, whose last post is known.
     case refresh
     /// A page by its number, with every byte of its bodies.
@@ -43,7 +45,7 @@ enum Operation: String, CaseIterable {
         switch self {
         case .start: 1
         case .bulk, .bulkPrune: 8
-        case .crawl, .contradict, .repeated: 24
+        case .crawl, .contradict, .repeated, .texts: 24
         case .page, .budget, .refresh: 96
         case .contains, .update: 200
         case .local: 300
@@ -56,6 +58,7 @@ enum Operation: String, CaseIterable {
         switch self {
         case .bulk, .page, .refresh: arrivals(bench)
         case .budget: try arrivalsInFullCache(bench)
+        case .texts: try arrivalsOfTexts(bench)
         case .read, .scroll, .contains, .post: try reading(bench)
         case .update, .local, .evict, .prune, .bulkPrune: try changing(bench)
         case .crawl, .contradict, .repeated: try crawling(bench)
@@ -82,6 +85,26 @@ enum Operation: String, CaseIterable {
         budget.cache.posts = try bench.cache.withSnapshot { try $0.statistics().posts }
         try bench.reopen(budget)
         return arrivals(bench)
+    }
+
+    private func arrivalsOfTexts(_ bench: Bench) throws -> (Int) throws -> Void {
+        let (length, size) = (100, UInt64(Workload.pageSize))
+        let feed = try bench.cache.feed(named: "texts", options: FeedOptions(order: .stable))
+        let pages = (0..<length + limit).map { number in
+            var answer = Answer(next: .token("\(number + 1)"))
+            for i in UInt64(number) * size..<UInt64(number + 1) * size {
+                let id = PostID("at://did:plc:\(Workload.id(1 << 41 | i))/app.bsky.feed.post/\(i)")!
+                answer.append(id: id, key: -Int64(i), body: [1])
+            }
+            return answer
+        }
+        func take(_ number: Int) throws {
+            try bench.cache.batch {
+                try bench.take(pages[number], at: number == 0 ? .head : .tail, of: feed, in: $0)
+            }
+        }
+        for number in 0..<length { try take(number) }
+        return { n in try take(length + n) }
     }
 
     private func reading(_ bench: Bench) throws -> (Int) throws -> Void {
