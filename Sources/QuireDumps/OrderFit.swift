@@ -37,6 +37,8 @@ public struct OrderFit: Sendable {
 
     private static let pageLimit = 100
     private static let bodyLimit = 1 << 16
+    /// How many fields of a post are looked at; a name is looked for among all of them.
+    private static let fieldLimit = 100
 
     /// Creates a fit for pages that are read with this profile.
     public init(_ profile: Profile) { prefix = profile.post.keys.isEmpty ? "" : "\(profile.post)." }
@@ -52,7 +54,9 @@ public struct OrderFit: Sendable {
                 post.body.count <= Self.bodyLimit
                 && answer.bytes[post.body].withUnsafeBufferPointer { body in
                     Self.forEachValue(in: body) { name, value in
-                        let column = fields.firstIndex { $0.name.elementsEqual(body[name]) }
+                        let column = fields.firstIndex {
+                            $0.name.count == name.count && $0.name.elementsEqual(body[name])
+                        }
                         if let column { columns[column][row] = value() }
                     }
                 }
@@ -85,7 +89,7 @@ public struct OrderFit: Sendable {
         body.withUnsafeBufferPointer { body in
             var names: [[UInt8]] = []
             let isObject = forEachValue(in: body) { name, value in
-                if value() != nil { names.append(Array(body[name])) }
+                if names.count < fieldLimit, value() != nil { names.append(Array(body[name])) }
             }
             return isObject ? Set(names).map { Field(name: $0) } : nil
         }

@@ -68,7 +68,7 @@ public struct Answer: Sendable, Hashable {
     }
 
     /// Adds a post below the others and copies its body.
-    @inlinable  // in place, what copies the bytes is looked for each time: half of a thousand instructions
+    @inlinable  // so that the type of the body is known: to look for it takes a thousand instructions a post
     public mutating func append(
         id: PostID, key: Int64? = nil, version: Int64? = nil, detail: Detail = .full,
         body: some Collection<UInt8> = []

@@ -77,8 +77,13 @@ import Testing
         async let list = posts.all()
         try source.answer(await source.next(), .page(Array((1...12).reversed())))
         _ = try await list
-        let readers = [7, 6, 8, 7].map { id in Task { try await posts[PostID(UInt64(id))].decoded().id } }
+        func reader(of id: UInt64) -> Task<UInt64, any Error> {
+            Task { try await posts[PostID(id)].decoded().id }
+        }
+        // the first one decides which neighbours are asked for: from 6 it would not be 8
+        var readers = [reader(of: 7)]
         let call = try await source.next()
+        readers += [6, 8, 7].map(reader)
         try await until { await pager.flights.values.first?.waiting.count == 4 }
         source.answer(call, Self.bodies(call.request))
         var read: [UInt64] = []
