@@ -19,8 +19,9 @@ public struct Crawl: Sendable, Hashable {
 
     /// Where the first page lies.
     public private(set) var start: Start
-    private(set) var pages = CrawlPages()
     private(set) var lastNumber: Int?
+    /// The last field: with the optional behind it, valgrind takes the tags of operations for uninitialised.
+    private(set) var pages = CrawlPages()
 
     /// Page numbers must not exceed this in magnitude, so that it is safe to count on from them.
     public static let numberLimit = 1 << 53

@@ -13,9 +13,9 @@ struct CrawlPages {
     static let limit = 1_024
     private static let blockLimit = 64
 
+    private var count = 0
     /// The numbers ascend. No block is empty.
     private var blocks: [[Page]] = []
-    private var count = 0
 
     var last: Page? { blocks.last?.last }
 
