@@ -103,10 +103,8 @@ test-c: lib                 ## everything about the C API; ends with "N passed, 
 
 bench: deps                 ## Quire beside SQLite, GRDB, RocksDB and C on LMDB, 100,000 posts
 	@Benchmarks/install-dependencies
-	$(SWIFT) build -c release --package-path Benchmarks --product quire-bench
 	@mkdir -p build
-	@"$$($(SWIFT) build -c release --package-path Benchmarks --show-bin-path)/quire-bench" run \
-	    --posts $(BENCH_POSTS) --json build/bench.json
+	@bench=$$(SWIFT="$(SWIFT)" Benchmarks/build quire-bench) && "$$bench" run --posts $(BENCH_POSTS) --json build/bench.json
 
 bench-report: deps          ## 100,000, 1 and 5 million posts; writes Docs/benchmarks
 	@SWIFT="$(SWIFT)" Benchmarks/write-report Docs/benchmarks
@@ -116,8 +114,7 @@ bench-growth: deps          ## how each operation grows, 10,000 to 10 million po
 
 patterns: deps              ## what readers miss with a cursor column, offsets, remote keys, a Redis sorted set, and Quire
 	@Benchmarks/install-dependencies redis-server
-	$(SWIFT) build -c release --package-path Benchmarks --product quire-patterns
-	@"$$($(SWIFT) build -c release --package-path Benchmarks --show-bin-path)/quire-patterns"
+	@patterns=$$(SWIFT="$(SWIFT)" Benchmarks/build quire-patterns) && "$$patterns"
 
 clean:                      ## forget everything that was built
 	$(SWIFT) package clean

@@ -17,21 +17,34 @@
 /// of the feed. A commit waits for the disk unless ``CacheOptions/durability`` says otherwise.
 public struct Feed: Sendable {
     /// The cache that holds it.
-    public let cache: Cache
+    public var cache: Cache { known.cache }
     /// Its number in this cache.
     public let number: UInt32
     /// Its name when this value was made.
-    public let name: String
+    public var name: String { known.name }
     /// The options it was created with, or was last given.
-    public let options: FeedOptions
+    public var options: FeedOptions { known.options }
     /// The number of its collection.
-    let collection: UInt32
+    var collection: UInt32 { known.collection }
+    private let known: Known
     /// Set in the feeds of a batch.
     private var batch: BatchScope?
 
+    /// What never changes. It is shared, because a feed is copied for each write of a batch.
+    private final class Known: Sendable {
+        let cache: Cache
+        let name: String
+        let options: FeedOptions
+        let collection: UInt32
+
+        init(_ cache: Cache, _ record: FeedRecord) {
+            (self.cache, name) = (cache, record.name)
+            (options, collection) = (record.options, record.collection)
+        }
+    }
+
     init(cache: Cache, number: UInt32, _ record: FeedRecord) {
-        (self.cache, self.number, name) = (cache, number, record.name)
-        (options, collection) = (record.options, record.collection)
+        (self.number, known) = (number, Known(cache, record))
     }
 
     /// Throws `.optionsDiffer` if it was created with other options than these.

@@ -13,10 +13,23 @@ struct LearnedSizes: Hashable {
     /// The most rows that one page has shown.
     var most = 0
 
-    struct Short: Hashable {
-        var own: Link
-        var start: Int
-        var rows: Int
+    /// An object, because sizes are copied with every state, and few feeds have such a page.
+    final class Short: Hashable, Sendable {
+        let own: Link
+        let start: Int
+        let rows: Int
+
+        init(own: Link, start: Int, rows: Int) { (self.own, self.start, self.rows) = (own, start, rows) }
+
+        static func == (a: Short, b: Short) -> Bool {
+            a === b || a.own == b.own && a.start == b.start && a.rows == b.rows
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(own)
+            hasher.combine(start)
+            hasher.combine(rows)
+        }
     }
 }
 
