@@ -41,8 +41,8 @@ extension PostIndex {
         }
     }
 
-    /// Calls `body` with the index of each id and each mark that a run has for it, those of newer runs first. If it
-    /// returns true, no older ones are asked for this id.
+    /// Calls `body` with the index of each id and each mark that a run has for it, those of newer runs first.
+    /// If it returns true, no older ones are asked for this id.
     private func lookUpMarks(_ ids: some Sequence<PostID>, _ body: (Int, Location) -> Bool) {
         forEachBlock(of: ids) { open, likely, count in
             var rest = count
