@@ -5,45 +5,53 @@
 /// are merged when there are many. So a commit of 30 random ids writes one record of a kilobyte instead of
 /// changing 30 leaves of a B-tree. If several runs have a location for a post in a feed, the newest one is
 /// right, unless a still newer run says that all of those positions are gone.
-///
-/// It is an object, because an operation hands it on many times. It belongs to the thread that opened it, or
-/// is not looked at again by others.
-final class PostIndex {
+struct PostIndex {
     /// The runs, newest first.
-    let runs: [SortedRun]
+    private(set) var runs: [SortedRun] = []
     /// Positions that are gone in `runs[from...]`.
-    private let gone: [(from: Int, ranges: GoneRanges)]
+    private var gone: [(from: Int, ranges: GoneRanges)] = []
     /// Their marks of posts that several feeds may hold, newest first.
-    let marks: [SortedRun]
+    private(set) var marks: [SortedRun] = []
     private let seed: UInt64
     let collection: UInt32
     /// What a write session has added, which is newer than the runs; nil outside a session.
-    let added: AddedLocations?
+    private var added: AddedLocations?
     /// Keeps the bytes of ranges that are not stored yet alive.
-    let goneRun: MemoryRun?
+    private(set) var goneRun: MemoryRun?
 
     /// Opens the index of a transaction. Valid until the next commit, and in a write transaction until the
     /// next write.
-    convenience init(_ transaction: Transaction, of collection: UInt32) throws {
+    init(_ transaction: Transaction, of collection: UInt32) throws {
         self.init(try Self.stored(transaction), nil, of: collection, transaction.file.seed)
     }
 
     /// The index of these stored runs, oldest first, and of what a session has added.
     init(_ stored: [Stored], _ added: AddedLocations?, of collection: UInt32, _ seed: UInt64) {
-        var parts = Parts(capacity: stored.count)
-        goneRun = added?.goneRun
-        if let goneRun { parts.add(goneRun.run) }
-        for run in stored.reversed() { parts.add(run.run) }
-        (runs, marks, gone) = (parts.runs, parts.marks, parts.gone)
-        (self.added, self.collection, self.seed) = (added, collection, seed)
+        self.init(seed, collection, capacity: stored.count)
+        (self.added, goneRun) = (added, added?.goneRun)
+        if let goneRun { add(goneRun.run) }
+        for run in stored.reversed() { add(run.run) }
     }
 
     /// The index of these runs, newest first.
     init(_ runs: [IndexRun], _ seed: UInt64) {
-        var parts = Parts(capacity: runs.count)
-        for run in runs { parts.add(run) }
-        (self.runs, marks, gone) = (parts.runs, parts.marks, parts.gone)
-        (added, goneRun, collection, self.seed) = (nil, nil, 0, seed)
+        self.init(seed, 0, capacity: runs.count)
+        for run in runs { add(run) }
+    }
+
+    private init(_ seed: UInt64, _ collection: UInt32, capacity: Int) {
+        (self.seed, self.collection) = (seed, collection)
+        runs.reserveCapacity(capacity)
+    }
+
+    /// Adds a run below the others.
+    private mutating func add(_ run: IndexRun) {
+        if run.posts.count > 0 { runs.append(run.posts) }
+        if let more = run.marks, more.count > 0 {
+            if marks.isEmpty { marks.reserveCapacity(runs.capacity) }
+            marks.append(more)
+        }
+        if let ranges = run.gone, ranges.count > 0 { gone.append((runs.count, ranges)) }
     }
 
     private init(_ other: PostIndex, of collection: UInt32) {
@@ -52,29 +60,8 @@ final class PostIndex {
         self.collection = collection
     }
 
-    /// The runs of an index, by what they tell.
-    private struct Parts {
-        var runs: [SortedRun] = []
-        var marks: [SortedRun] = []
-        var gone: [(from: Int, ranges: GoneRanges)] = []
-
-        init(capacity: Int) { runs.reserveCapacity(capacity) }
-
-        /// Adds a run below the others.
-        mutating func add(_ run: IndexRun) {
-            if run.posts.count > 0 { runs.append(run.posts) }
-            if let more = run.marks, more.count > 0 {
-                if marks.isEmpty { marks.reserveCapacity(runs.capacity) }
-                marks.append(more)
-            }
-            if let ranges = run.gone, ranges.count > 0 { gone.append((runs.count, ranges)) }
-        }
-    }
-
     /// Returns the same index for the posts of another collection.
-    func of(_ collection: UInt32) -> PostIndex {
-        collection == self.collection ? self : PostIndex(self, of: collection)
-    }
+    func of(_ collection: UInt32) -> PostIndex { PostIndex(self, of: collection) }
 
     typealias Stored = (number: UInt64, run: IndexRun)
 
@@ -116,7 +103,7 @@ final class PostIndex {
     // MARK: Looking up
 
     /// An id that is looked up, the `number`-th of those that were asked for; -1 once it is done.
-    struct Wanted {
+    private struct Wanted {
         let address: PostAddress
         var number: Int32
         let bits: UInt64
@@ -139,9 +126,18 @@ final class PostIndex {
         }
     }
 
+    /// Does the same with marks.
+    private func lookUpMarks(_ ids: some Sequence<PostID>, _ body: (Int, Location) -> Bool) {
+        forEachBlock(of: ids) { open, likely, count in
+            var rest = count
+            if let added { rest = Self.lookUp(open, rest, in: added.marks, body) }
+            Self.lookUp(open, rest, likely, in: marks) { id, mark, _ in body(id, mark) }
+        }
+    }
+
     /// Calls `body` with what is asked for, a block at a time, and with room for as many numbers.
     @inline(__always)
-    func forEachBlock(
+    private func forEachBlock(
         of ids: some Sequence<PostID>,
         _ body: (UnsafeMutablePointer<Wanted>, UnsafeMutablePointer<Int32>, Int) -> Void
     ) {
@@ -166,7 +162,7 @@ final class PostIndex {
 
     /// Looks `count` ids up in what was added. Returns how many remain to be asked for; they are the first
     /// ones then.
-    static func lookUp(
+    private static func lookUp(
         _ open: UnsafeMutablePointer<Wanted>, _ count: Int, in added: borrowing LocationTable,
         _ body: (Int, Location) -> Bool
     ) -> Int {
@@ -190,7 +186,7 @@ final class PostIndex {
     ///     likely   3 7 │ 0 │ 3 12 20      ids of the block that the first, second, third run may have
     ///     ends       2   3          6
     @inline(__always)
-    static func lookUp(
+    private static func lookUp(
         _ open: UnsafeMutablePointer<Wanted>, _ count: Int, _ likely: UnsafeMutablePointer<Int32>,
         in runs: [SortedRun], _ body: (Int, Location, Int) -> Bool
     ) {
@@ -354,5 +350,47 @@ final class PostIndex {
     /// stored runs in one pass, in the order of hashes.
     func forEachPlace(_ body: (Location) -> Bool) {
         SortedRun.forEach(ofNewestFirst: runs) { body(current($0, in: $1)) }
+    }
+
+    // MARK: Other feeds
+
+    /// Returns for each of these posts whether several feeds may hold it. Most are in one feed: asking this
+    /// first makes a prune cheap.
+    func areShared(_ ids: PostIDs) -> [Bool] {
+        var found = [Bool](filled: ids.count, with: false)
+        if marks.isEmpty && (added?.marks.count ?? 0) == 0 { return found }
+        found.withUnsafeMutableBufferPointer { found in
+            lookUpMarks(ids) { number, mark in
+                found[number] = mark.position != Location.gone
+                return true
+            }
+        }
+        return found
+    }
+
+    /// Returns a mark that several feeds may hold a post, or that no feed does.
+    func mark(of id: PostID, isShared: Bool) -> Location {
+        Location(address(of: id), feed: 1, position: isShared ? 1 : Location.gone)
+    }
+
+    /// Returns true if the post at this address is marked in the stored runs: several feeds may hold it.
+    func isMarked(_ address: PostAddress) -> Bool {
+        for run in marks {
+            var mark: Location?
+            run.search(at: address) {
+                mark = $0
+                return false
+            }
+            if let mark { return mark.position != Location.gone }
+        }
+        return false
+    }
+
+    /// Calls `body` with the addresses of all posts that are marked in the stored runs, until it returns
+    /// false.
+    func forEachMarked(_ body: (PostAddress) -> Bool) {
+        SortedRun.forEach(ofNewestFirst: marks) { mark, _ in
+            mark.position == Location.gone || body(mark.address)
+        }
     }
 }

@@ -6,8 +6,10 @@ struct ChunkRemoval {
     private(set) var removed = RemovedChunks()
     private(set) var changes = ChangeList.encoded([])
     private var ids = PostIDs()
-    /// For body records, the bytes that no entry shows any more. A record may occur several times.
-    private var bodies: [(record: UInt64, bytes: Int)] = []
+    /// For each body record, the bytes that no entry shows any more.
+    private var bodies = NumberTable<Int>()
+    /// The same of the record that was named last. Neighbours mostly have their bodies in one.
+    private var recent: (record: UInt64, bytes: Int) = (0, 0)
     private var gone: [GoneRange] = []
     /// The posts that other feeds hold, as indices of `ids`, and what ends the marks of those that no feed
     /// holds any more.
@@ -32,6 +34,7 @@ struct ChunkRemoval {
             addRange(chunk)
         }
         try keepShared(leaving, index, session)
+        noteRecent()
         var list = ChangeList()
         list.append(removed: ids)
         changes = ids.count > RowChanges.limit ? ChangeList.encoded([.reset]) : list.encoded()
@@ -48,11 +51,16 @@ struct ChunkRemoval {
     }
 
     private mutating func release(_ bytes: Int, of record: UInt64) {
-        if let last = bodies.indices.last, bodies[last].record == record {
-            bodies[last].bytes += bytes
-        } else {
-            bodies.append((record, bytes))
+        if record != recent.record {
+            noteRecent()
+            recent.record = record
         }
+        recent.bytes += bytes
+    }
+
+    private mutating func noteRecent() {
+        if recent.bytes != 0 { bodies.add(recent.bytes, to: recent.record) }
+        recent.bytes = 0
     }
 
     /// Finds the posts that stay in other feeds. Their bodies stay if they are shown there.
@@ -117,9 +125,7 @@ struct ChunkRemoval {
                 if try cursor.find(NumberKey(position), near: .above) != nil { try cursor.delete() }
             }
         }
-        for (record, bytes) in bodies.sorted(by: { $0.record < $1.record }) {
-            session.release(bytes, of: record)
-        }
+        for (record, bytes) in bodies { session.release(bytes, of: record) }
         try forgetPosts(session)
         session.add([], marks: marks, gone: gone)
         session.counters.entries &-= UInt64(ids.count)
