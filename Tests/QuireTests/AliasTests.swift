@@ -52,6 +52,22 @@ import Testing
         #expect(try feed.confirmLocal("L", as: "x") == .missing)
     }
 
+    /// `[+L +M] |end` becomes `[+M] |end`: no post of the server's has left.
+    @Test func theEndOfAnEmptyListStaysKnown() throws {
+        let feed = try cache.feed(named: "f")
+        let request = try #require(try feed.plan(.head).request)
+        _ = try feed.ingest(Answer(next: .end), for: request.ticket)
+        try feed.insertLocal("L", body: [1])
+        try feed.insertLocal("M", body: [2])
+        func tail() throws -> Link { try cache.withSnapshot { try $0.info(of: feed).tail } }
+        #expect(try tail() == .end)
+        #expect(try feed.confirmLocal("L", as: "M") == .united)
+        #expect(try tail() == .end)
+        #expect(try cache.check() == [])
+        try feed.delete("M")
+        #expect(try tail() == .unknown)
+    }
+
     @Test("in one batch with its draft, and the server's body stands before it", arguments: [true, false])
     func theServersBodyStays(_ isOneBatch: Bool) throws {
         let feed = try cache.feed(named: "f")

@@ -7,10 +7,14 @@ extension FeedState {
         guard let entry = cached(id) else { return }
         let before = gapRows.map { gaps[$0] }
         try leave(entry)
+        if firstServerRow() == nil {
+            head = newEdge(.end)
+            tail = newEdge(.unknown)
+        }
         _ = assignGapIDs(since: before)
     }
 
-    /// Removes an entry that is gone on the server. Its neighbours stay contiguous.
+    /// Removes an entry. Its neighbours stay contiguous.
     mutating func leave(_ entry: Int) throws(Interruption) {
         let borders = borders()
         forgetBorders([entry])
@@ -22,10 +26,6 @@ extension FeedState {
         try setRows(rest)
         entries[entry].isCached = false
         try rederive(from: borders, gone: EntrySet([entry]))
-        if firstServerRow() == nil {
-            head = newEdge(.end)
-            tail = newEdge(.unknown)
-        }
     }
 
     /// R15. Evicts posts and opens a gap with the links of the bordering pages. At the head this opens the
