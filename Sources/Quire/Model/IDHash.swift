@@ -26,19 +26,12 @@ enum IDHash {
             hash = mix(hash, word(next))
             next += 8
         }
-        return finish(mix(hash, last(end - next, of: bytes)))
-    }
-
-    /// The last bytes, fewer than 8, as a number whose lowest byte is the last one.
-    @inline(__always)
-    private static func last(_ count: Int, of bytes: UnsafeRawBufferPointer) -> UInt64 {
-        if bytes.count >= 8 {
-            let word = bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)
-            return UInt64(bigEndian: word) & (1 &<< UInt64(8 * count) &- 1)
+        var rest: UInt64 = 0
+        while next < end {
+            rest = rest << 8 | UInt64(next.load(as: UInt8.self))
+            next += 1
         }
-        var word: UInt64 = 0
-        for byte in bytes { word = word << 8 | UInt64(byte) }
-        return word
+        return finish(mix(hash, rest))
     }
 
     private static func finish(_ mixed: UInt64) -> UInt64 {
