@@ -31,7 +31,10 @@ struct IDHashTests {
             hash ^= hash >> 29
             hash = hash &* prime2
             hash ^= hash >> 32
-            #expect(bytes.withUnsafeBytes { IDHash.of($0, seed: seed) } == hash, "\(count) bytes")
+            bytes.withUnsafeBytes {
+                #expect(IDHash.of($0, seed: seed) == hash, "\(count) bytes")
+                #expect(IDHash.of($0, seeds: (seed, ~seed)) == (hash, IDHash.of($0, seed: ~seed)))
+            }
         }
     }
 }

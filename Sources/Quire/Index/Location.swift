@@ -6,15 +6,18 @@ struct PostAddress: Hashable {
     /// Twice the collection's number for integers; odd for other ids.
     let check: UInt32
 
+    @inline(__always)
     init(_ id: PostID, in collection: UInt32, seed: UInt64) {
         switch id.storage {
         case .integer(let number): self = Self.of(number, in: collection, seed: seed)
-        case .bytes(let bytes):
-            let seed = Self.seed(seed, of: collection)
-            let hash = bytes.withUnsafeBytes { IDHash.of($0, seed: seed) }
-            let other = bytes.withUnsafeBytes { IDHash.of($0, seed: ~seed) }
-            self.init(hash: hash, check: UInt32(truncatingIfNeeded: other) | 1)
+        case .bytes(let bytes): self.init(text: bytes, seed: Self.seed(seed, of: collection))
         }
+    }
+
+    @inline(never)
+    private init(text: [UInt8], seed: UInt64) {
+        let (hash, other) = text.withUnsafeBytes { IDHash.of($0, seeds: (seed, ~seed)) }
+        self.init(hash: hash, check: UInt32(truncatingIfNeeded: other) | 1)
     }
 
     /// Returns the address of an integer id.

@@ -283,47 +283,44 @@
     }
 
     /// Calls `body` with each record that has bodies of these entries, and the bytes of these bodies: `all`
-    /// in sum.
-    func forEachBodyRecord(all: Int, _ body: (UInt64, Int) -> Void) {
+    /// in sum, less those of the entries in the slots `kept`, which ascend.
+    func forEachBodyRecord(
+        all: Int, but kept: some Collection<Int>, _ body: (UInt64, Int) -> Void
+    ) {
         if all == 0 { return }
-        let isOne = (0..<exceptions).allSatisfy { exception($0).field != .record }
-        if isOne { return body(firstBody.record, all) }
-        var walk = BodyWalk(self)
+        if (0..<exceptions).allSatisfy({ exception($0).field != .record }) {
+            let bytes = kept.reduce(all) { $0 - bodyLength($1) }
+            if bytes > 0 { body(firstBody.record, bytes) }
+            return
+        }
         var (record, bytes) = (firstBody.record, 0)
+        var next = record
+        var at = 0
+        var rest = kept.makeIterator()
+        var skipped = rest.next()
         for slot in 0..<count {
-            guard let found = walk.body(of: slot) else { continue }
-            if found.record != record {
-                if bytes > 0 { body(record, bytes) }
-                (record, bytes) = (found.record, 0)
+            while at < exceptions, exception(at).slot <= slot {
+                if exception(at).field == .record { next = exception(at).value }
+                at += 1
             }
-            bytes &+= found.bytes
+            if slot == skipped {
+                skipped = rest.next()
+                continue
+            }
+            let length = bodyLength(slot)
+            if length == 0 { continue }
+            if next != record {
+                if bytes > 0 { body(record, bytes) }
+                (record, bytes) = (next, 0)
+            }
+            bytes &+= length
         }
         if bytes > 0 { body(record, bytes) }
     }
 
-    /// Finds bodies of entries whose slots ascend, in one pass over the exceptions.
-    struct BodyWalk {
-        private let columns: ChunkColumns
-        private var record: UInt64
-        private var exception = 0
-
-        init(_ columns: ChunkColumns) {
-            self.columns = columns
-            record = columns.firstBody.record
-        }
-
-        /// Returns the record that has the body of this entry, and the number of its bytes; nil if it has
-        /// none.
-        mutating func body(of slot: Int) -> (record: UInt64, bytes: Int)? {
-            while exception < columns.exceptions {
-                let found = columns.exception(exception)
-                if found.slot > slot { break }
-                if found.field == .record { record = found.value }
-                exception += 1
-            }
-            if columns.flags(slot) & Flag.body == 0 || columns.features & Feature.bodies == 0 { return nil }
-            return (record, Int(ChunkColumns.word32(columns.lengths + 4 &* slot)))
-        }
+    private func bodyLength(_ slot: Int) -> Int {
+        if flags(slot) & Flag.body == 0 || features & Feature.bodies == 0 { return 0 }
+        return Int(Self.word32(lengths + 4 &* slot))
     }
 
     func entry(_ slot: Int) throws(QuireError) -> Entry {

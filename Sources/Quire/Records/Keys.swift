@@ -87,8 +87,8 @@ enum PostKey {
             key.append(contentsOf: bytes)
         case .bytes(let bytes):
             key.append(3)
-            for seed in [1, 2] as [UInt64] {
-                let hash = bytes.withUnsafeBytes { IDHash.of($0, seed: seed) }
+            let (first, second) = bytes.withUnsafeBytes { IDHash.of($0, seeds: (1, 2)) }
+            for hash in [first, second] {
                 withUnsafeBytes(of: hash.bigEndian) { key.append(contentsOf: $0) }
             }
         }

@@ -8,8 +8,6 @@ struct ChunkRemoval {
     private var ids = PostIDs()
     /// For each body record, the bytes that no entry shows any more.
     private var bodies = NumberTable<Int>()
-    /// The same of the record that was named last. Neighbours mostly have their bodies in one.
-    private var recent: (record: UInt64, bytes: Int) = (0, 0)
     private var gone: [GoneRange] = []
     /// The posts that other feeds hold, as indices of `ids`, and what ends the marks of those that no feed
     /// holds any more.
@@ -29,12 +27,10 @@ struct ChunkRemoval {
             } catch {
                 throw QuireError.corrupt("a chunk of feed number \(feed)")
             }
-            chunk.columns.forEachBodyRecord(all: chunk.bodyBytes) { release($1, of: $0) }
             removed.add(chunk)
             addRange(chunk)
         }
-        try keepShared(leaving, index, session)
-        noteRecent()
+        releaseBodies(of: leaving, but: try shownElsewhere(index, session))
         var list = ChangeList()
         list.append(removed: ids)
         changes = ids.count > RowChanges.limit ? ChangeList.encoded([.reset]) : list.encoded()
@@ -50,26 +46,33 @@ struct ChunkRemoval {
         }
     }
 
-    private mutating func release(_ bytes: Int, of record: UInt64) {
-        if record != recent.record {
-            noteRecent()
-            recent.record = record
+    /// Notes the bytes that these chunks show, except those of the posts in `kept`: indices of `ids`, in
+    /// order.
+    private mutating func releaseBodies(of leaving: [LeavingChunk], but kept: [Int]) {
+        var recent: (record: UInt64, bytes: Int) = (0, 0)
+        var (first, start) = (0, 0)
+        for chunk in leaving {
+            var end = start
+            while end < kept.count, kept[end] < first + chunk.columns.count { end += 1 }
+            let slots = kept[start..<end].lazy.map { $0 - first }
+            chunk.columns.forEachBodyRecord(all: chunk.bodyBytes, but: slots) { record, bytes in
+                if record != recent.record {
+                    if recent.bytes > 0 { bodies.add(recent.bytes, to: recent.record) }
+                    recent = (record, 0)
+                }
+                recent.bytes += bytes
+            }
+            (first, start) = (first + chunk.columns.count, end)
         }
-        recent.bytes += bytes
+        if recent.bytes > 0 { bodies.add(recent.bytes, to: recent.record) }
     }
 
-    private mutating func noteRecent() {
-        if recent.bytes != 0 { bodies.add(recent.bytes, to: recent.record) }
-        recent.bytes = 0
-    }
-
-    /// Finds the posts that stay in other feeds. Their bodies stay if they are shown there.
-    private mutating func keepShared(
-        _ leaving: [LeavingChunk], _ index: PostIndex, _ session: WriteSession
-    ) throws {
+    /// Finds the posts that stay in other feeds. Returns those that are shown there, so that their bodies
+    /// stay: indices of `ids`, in order.
+    private mutating func shownElsewhere(_ index: PostIndex, _ session: WriteSession) throws -> [Int] {
         let areShared = index.areShared(ids)
         let shared = areShared.indices.filter { areShared[$0] }
-        if shared.isEmpty { return }
+        if shared.isEmpty { return [] }
         var others = [(count: Int, isShown: Bool)](repeating: (0, false), count: shared.count)
         var showsAll = NumberTable<Bool>()
         for (i, holder, position) in index.places(of: ids[shared[...]]) where holder != feed {
@@ -81,24 +84,17 @@ struct ChunkRemoval {
             others[i].isShown =
                 try isSo || session.transaction.showsBody(of: ids[shared[i]], at: position, of: holder)
         }
-        var (chunk, first) = (0, 0)
-        var walk = ChunkColumns.BodyWalk(leaving[0].columns)
+        var kept: [Int] = []
+        kept.reserveCapacity(shared.count)
         for (i, other) in zip(shared, others) {
+            if other.isShown { kept.append(i) }
             if other.count > 0 {
                 held.append(i)
             } else {
                 marks.append(index.mark(of: ids[i], isShared: false))
             }
-            if !other.isShown { continue }
-            while i >= first + leaving[chunk].columns.count {
-                first += leaving[chunk].columns.count
-                chunk += 1
-                walk = ChunkColumns.BodyWalk(leaving[chunk].columns)
-            }
-            if let body = walk.body(of: i - first), body.record != 0 {
-                release(-body.bytes, of: body.record)
-            }
         }
+        return kept
     }
 
     /// Removes the records, except those of pages for which `isLoaded` is true: the writer of the feed
