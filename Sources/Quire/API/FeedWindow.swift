@@ -70,6 +70,15 @@ public struct FeedWindow: Sendable {
     /// (``Start/nearest(_:)``), even if the anchor has left by then.
     public var nearestPosts: [PostID] { outward.compactMap { rows[$0].post?.id } }
 
+    /// Returns the index of a row among the rows; nil if the window does not hold it. Costs O(n) of the rows
+    /// that are held.
+    public func index(of row: RowID) -> Int? {
+        switch row {
+        case .post(let id): rows.firstIndex { if case .post(let post) = $0 { post.id == id } else { false } }
+        case .gap(let id): rows.firstIndex { if case .gap(let gap) = $0 { gap.id == id } else { false } }
+        }
+    }
+
     // MARK: Moving
 
     /// Moves the anchor, or changes how many rows are held around it. The next ``update(to:)`` reads the
@@ -82,7 +91,7 @@ public struct FeedWindow: Sendable {
     public mutating func look(at row: RowID?, above: Int? = nil, below: Int? = nil) {
         var index = 0
         if let row {
-            guard let found = rows.firstIndex(where: { $0.name == row }) else { return }
+            guard let found = self.index(of: row) else { return }
             index = found
         }
         let counts = (Self.bounded(above ?? self.above), Self.bounded(below ?? self.below))

@@ -104,7 +104,7 @@ enum RowChanges {
 
 extension Array {
     /// Returns how many elements both arrays share at the beginning, and how many after these at the end.
-    fileprivate func commonEnds(
+    func commonEnds(
         _ other: [Element], _ isSame: (Element, Element) -> Bool
     ) -> (prefix: Int, suffix: Int) {
         var (prefix, suffix) = (0, 0)

@@ -13,9 +13,7 @@ extension FeedModel {
         let feed = pager.feed
         try feed.cache.withSnapshot { snapshot in
             let window = try snapshot.window(of: feed, at: start, above: chunk, below: chunk - 1)
-            held = try window.rows.map { try item($0, snapshot) }
-            self.window = window
-            try show(snapshot)
+            try show(window, try window.rows.map { try item($0, snapshot) }, snapshot)
         }
     }
 
@@ -28,9 +26,7 @@ extension FeedModel {
 
     /// Makes this row the anchor, and holds more of the cache around it if it is near an end of what is held.
     func lookAt(_ row: Row.ID) throws {
-        guard let name = row.name, let index = window.rows.firstIndex(where: { $0.name == name }) else {
-            return
-        }
+        guard let name = row.name, let index = window.index(of: name) else { return }
         let lower = window.rows.count - 1 - index
         let isNearTop = index < reach && !window.isAtHead
         let isNearBottom = lower < reach && !window.isAtTail
@@ -52,8 +48,7 @@ extension FeedModel {
         next.look(at: next.anchor, above: min(above, holds / 2), below: min(below, holds / 2))
         let difference = try next.update(to: snapshot)
         let items = try difference.applied(to: held) { try item(next.rows[$0], snapshot) }
-        (window, held) = (next, items)
-        try show(snapshot, isSame: difference.isEmpty)
+        try show(next, items, snapshot, isSame: difference.isEmpty)
     }
 
     private func item(_ row: FeedRow, _ snapshot: borrowing Snapshot) throws -> Row {
@@ -65,14 +60,18 @@ extension FeedModel {
 
     // MARK: What is shown
 
-    private func show(_ snapshot: borrowing Snapshot, isSame: Bool = false) throws {
-        let feed = pager.feed
-        let info = try snapshot.info(of: feed)
+    /// Shows a window, whose rows with their models are `items`. Throws before anything has changed.
+    private func show(
+        _ next: FeedWindow, _ items: [Row], _ snapshot: borrowing Snapshot, isSame: Bool = false
+    ) throws {
+        let info = try snapshot.info(of: next.feed)
+        let total = try ServerState(of: next.feed, in: snapshot).total
+        (window, held) = (next, items)
         // The states of ends were about the previous ends.
         for (place, state) in results { if case .end = state { results[place] = nil } }
         if info.head == .end, window.isAtHead { results[.openHead] = .end }
         if info.tail == .end, window.isAtTail, info.placeholders == 0 { results[.tail] = .end }
-        let extent = FeedExtent(window, info, total: try ServerState(of: feed, in: snapshot).total)
+        let extent = FeedExtent(window, info, total: total)
         if extent != self.extent { self.extent = extent }
         showEnds(isSame: isSame)
     }
@@ -82,9 +81,20 @@ extension FeedModel {
     func showEnds(isSame: Bool = false) {
         let isOpenAbove = !held.isEmpty && !isEnd(.openHead)
         let isOpenBelow = !held.isEmpty && !isEnd(.tail) && pager.feed.options.paging != .ids
-        let wasOpen = (rows.first?.missing == .openHead, rows.last?.missing == .tail)
+        let before = rows
+        let wasOpen = (before.first?.missing == .openHead, before.last?.missing == .tail)
         if isSame, wasOpen == (isOpenAbove, isOpenBelow) { return }  // no view is drawn anew for nothing
         rows = (isOpenAbove ? [.more(.openHead)] : []) + held + (isOpenBelow ? [.more(.tail)] : [])
+    }
+
+    /// Returns the index of a row in ``rows``, given these; nil if it is not among them.
+    func index(of row: Row.ID, in rows: [Row]) -> Int? {
+        let isOpenAbove = if case .more = rows.first { true } else { false }
+        guard let name = row.name else {
+            if row == .more(.openHead) { return isOpenAbove ? 0 : nil }
+            return if case .more(.tail) = rows.last { rows.count - 1 } else { nil }
+        }
+        return window.index(of: name).map { $0 + (isOpenAbove ? 1 : 0) }
     }
 
     private func isEnd(_ place: Place) -> Bool {

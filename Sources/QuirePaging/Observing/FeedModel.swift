@@ -142,7 +142,8 @@ import Quire
 
     /// Returns a post near the row. Gaps and ends move away while posts arrive, a visible post does not.
     private func post(near row: Row.ID) -> Row.ID? {
-        guard let at = rows.firstIndex(where: { $0.id == row }) else { return nil }
+        let rows = rows  // each use is noted for views
+        guard let at = index(of: row, in: rows) else { return nil }
         return (rows[...at].last { $0.post != nil } ?? rows[at...].first { $0.post != nil })?.id
     }
 
@@ -156,7 +157,8 @@ import Quire
             results[.head] = .failed(error)
             return nil
         }
-        guard let at = rows.firstIndex(where: { $0.id == row }) else { return nil }
+        let rows = rows  // each use is noted for views
+        guard let at = index(of: row, in: rows) else { return nil }
         for distance in 0...reach {
             for index in [at + distance, at - distance] where rows.indices.contains(index) {
                 guard let place = rows[index].missing, mayAsk(at: place) else { continue }
