@@ -68,9 +68,9 @@ extension FeedModel {
         let total = try ServerState(of: next.feed, in: snapshot).total
         (window, held) = (next, items)
         // The states of ends were about the previous ends.
-        for (place, state) in results { if case .end = state { results[place] = nil } }
-        if info.head == .end, window.isAtHead { results[.openHead] = .end }
-        if info.tail == .end, window.isAtTail, info.placeholders == 0 { results[.tail] = .end }
+        for (place, state) in states.results { if case .end = state { states.results[place] = nil } }
+        if info.head == .end, window.isAtHead { states.results[.openHead] = .end }
+        if info.tail == .end, window.isAtTail, info.placeholders == 0 { states.results[.tail] = .end }
         let extent = FeedExtent(window, info, total: total)
         if extent != self.extent { self.extent = extent }
         showEnds(isSame: isSame)
@@ -98,7 +98,7 @@ extension FeedModel {
     }
 
     private func isEnd(_ place: Place) -> Bool {
-        if case .end = results[place] { true } else { false }
+        if case .end = states.results[place] { true } else { false }
     }
 }
 

@@ -16,7 +16,7 @@ extension FeedModel {
                 try await self.pager.jump(to: id)
                 try self.show(at: start)
             }
-            self.results[start.place] = nil
+            self.states.results[start.place] = nil
         }
         return shown != nil
     }
@@ -63,7 +63,7 @@ extension FeedModel {
             while telling.isOutdated {
                 telling.isOutdated = false
                 let posts = visible.keys.compactMap { if case .post(let id) = $0 { id } else { nil } }
-                do { try await pager.setVisible(Set(posts)) } catch { results[.head] = .failed(error) }
+                do { try await pager.setVisible(Set(posts)) } catch { states.results[.head] = .failed(error) }
             }
             telling.isUnderWay = false
         }
@@ -84,11 +84,11 @@ extension FeedModel {
             if page?.index == 0, window.isAtHead { return await refresh() }
             await wait(at: .around(post.id)) {
                 try await self.pager.jump(to: post.id)
-                self.results[.around(post.id)] = nil
+                self.states.results[.around(post.id)] = nil
                 try self.update()
             }
         } catch {
-            results[.head] = .failed(error)
+            states.results[.head] = .failed(error)
         }
     }
 

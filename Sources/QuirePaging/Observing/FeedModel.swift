@@ -27,10 +27,7 @@ import Quire
     public internal(set) var rows: [Row] = []
     /// Where the rows are in the feed: what a scroll bar shows.
     public internal(set) var extent = FeedExtent()
-    /// The result of the last request at each place where it was not a success.
-    var results: [Place: LoadState] = [:]
-    /// The number of calls that wait at each place.
-    private var waiting: [Place: Int] = [:]
+    @ObservationIgnored let states = LoadStates()
 
     /// How many rows around a visible one must be complete.
     @ObservationIgnored let reach: Int
@@ -85,7 +82,7 @@ import Quire
     /// where nothing is missing, gives ``LoadState/end``.
     public func state(at place: Place?) -> LoadState {
         guard let place = place.map(key) else { return .end }
-        return waiting[place] != nil ? .loading : results[place] ?? .idle
+        return states.waiting[place] != nil ? .loading : states.results[place] ?? .idle
     }
 
     /// Maps all bodies of a feed of ids to one place: if a request for some failed, requests for others would
@@ -103,9 +100,9 @@ import Quire
             let result = try await self.pager.refresh(need)
             try self.update()
             if case .stale(let reason) = result {
-                self.results[.head] = .failed(PageFailure(reason, isTransient: true))
+                self.states.results[.head] = .failed(PageFailure(reason, isTransient: true))
             } else {
-                self.results = [:]
+                self.states.results = [:]
             }
         }
     }
@@ -113,7 +110,7 @@ import Quire
     /// Requests again at a place, whatever its state.
     public func retry(_ place: Place) async {
         if place == .head { return await refresh() }
-        results[key(place)] = nil
+        states.results[key(place)] = nil
         _ = await load(place, isForced: true)
     }
 
@@ -128,7 +125,7 @@ import Quire
             if isProgress { continue }
             patience -= 1
             if patience > 0 { continue }
-            results[key(place)] = .stopped(.noProgress)  // a server may go on for ever without a new post
+            states.results[key(place)] = .stopped(.noProgress)  // a server may go on for ever without a new post
         }
     }
 
@@ -154,7 +151,7 @@ import Quire
             try update()
             try lookAt(row)
         } catch {
-            results[.head] = .failed(error)
+            states.results[.head] = .failed(error)
             return nil
         }
         let rows = rows  // each use is noted for views
@@ -188,17 +185,17 @@ import Quire
             } else {
                 try await pager.page(at: place, ifUnchangedSince: isForced ? nil : window.generation)
             }
-        results[key(place)] = nil
+        states.results[key(place)] = nil
         try update()
         switch result {
         case .loaded(let outcome):
-            if outcome.verdict.leadsNowhere { results[key(place)] = .stopped(outcome.verdict) }
+            if outcome.verdict.leadsNowhere { states.results[key(place)] = .stopped(outcome.verdict) }
             if outcome.help == .fillFirst { return try await askTopGap() }
             return !outcome.new.isEmpty || outcome.verdict == .joined
-        case .stopped(let verdict): results[key(place)] = .stopped(verdict)
+        case .stopped(let verdict): states.results[key(place)] = .stopped(verdict)
         case .refused(.fillFirst): return try await askTopGap()
         case .refused:
-            results[key(place)] = .end
+            states.results[key(place)] = .end
             showEnds()
         case nil, .preempted: return true  // the rows have changed
         case .notModified, .fresh, .revalidating, .stale: break
@@ -216,13 +213,22 @@ import Quire
     /// Turns an error of `body` into the state of the place. A cancellation says nothing about the place and
     /// is ignored.
     func wait<R>(at place: Place, _ body: () async throws -> R) async -> R? {
-        waiting[place, default: 0] += 1
-        defer { waiting[place] = waiting[place].flatMap { $0 > 1 ? $0 - 1 : nil } }
+        states.waiting[place, default: 0] += 1
+        defer { states.waiting[place] = states.waiting[place].flatMap { $0 > 1 ? $0 - 1 : nil } }
         do {
             return try await body()
         } catch {
-            if !(error is CancellationError) { results[place] = .failed(error) }
+            if !(error is CancellationError) { states.results[place] = .failed(error) }
             return nil
         }
     }
+}
+
+/// The states of a model's places. They are apart from the model because that is generic: to note the use of a
+/// property of a generic class takes microseconds, and a list asks for the state of each row that it draws.
+@MainActor @Observable final class LoadStates {
+    /// The result of the last request at each place where it was not a success.
+    var results: [Place: LoadState] = [:]
+    /// The number of calls that wait at each place.
+    var waiting: [Place: Int] = [:]
 }

@@ -1,3 +1,4 @@
+import Observation
 import Quire
 import QuireSimulator
 import Testing
@@ -51,6 +52,24 @@ import Testing
         let scene = Scene(fixture: fixture, server: server, pager: pager, model: try model(pager))
         await scene.model.refresh()
         return scene
+    }
+
+    // MARK: Views
+
+    /// A view is drawn anew when what it has read changes, and not for anything else.
+    @Test func viewsLearnOfRowsAndStates() async throws {
+        let scene = try await scene(8)
+        let (model, drawn) = (scene.model, Notes())
+        func watch(_ what: String, _ read: () -> Void) {
+            withObservationTracking(read) { drawn.write(what) }
+        }
+        watch("rows") { _ = model.rows.count }
+        watch("state of the tail") { _ = model.state(at: .tail).isLoading }
+        watch("extent") { _ = model.extent.held }
+        await model.loadMore(near: .post(8))
+        #expect(drawn.lines == [], "nothing is missing there")
+        await model.loadMore(near: .post(6))
+        #expect(drawn.lines.sorted() == ["extent", "rows", "state of the tail"])
     }
 
     // MARK: Scrolling
