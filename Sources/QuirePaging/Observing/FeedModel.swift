@@ -125,7 +125,8 @@ import Quire
             if isProgress { continue }
             patience -= 1
             if patience > 0 { continue }
-            states.results[key(place)] = .stopped(.noProgress)  // a server may go on for ever without a new post
+            // a server may go on for ever without a new post
+            states.results[key(place)] = .stopped(.noProgress)
         }
     }
 
@@ -224,8 +225,8 @@ import Quire
     }
 }
 
-/// The states of a model's places. They are apart from the model because that is generic: to note the use of a
-/// property of a generic class takes microseconds, and a list asks for the state of each row that it draws.
+/// The states of a model's places. They are apart from the model because that is generic: to note the use of
+/// a property of a generic class takes microseconds, and a list asks for the state of each row that it draws.
 @MainActor @Observable final class LoadStates {
     /// The result of the last request at each place where it was not a success.
     var results: [Place: LoadState] = [:]
