@@ -211,7 +211,7 @@ struct UnloadedWorld: ~Copyable {
                 case .gaps: shown.formUnion(runs[need.run].compactMap(\.gap))
                 case .top: loaded.insert(server.first!)
                 case .bottom: loaded.insert(server.last!)
-                case .all, .key, .counts: loaded.formUnion(server)
+                case .all, .key, .counts, .sought: loaded.formUnion(server)
                 }
             }
         }

@@ -40,6 +40,8 @@ extension FeedLoader {
                 }
                 var span = UnloadedSpan(
                     count: 0, unkeyed: 0, chunks: position...last, hidesGaps: gap?.hidesOthers ?? false)
+                span.lacksPlaceholders = record.counts.placeholders == 0 || lacks(.placeholder, in: span)
+                span.lacksPageEnds = lacks(.pageEnd, in: span)
                 if !span.hidesGaps, let detached = try detached(atTopOf: span.chunks) {
                     (span.chunks, span.isDetached) = (detached.chunks, true)
                     expected = detached.next ?? bound

@@ -7,7 +7,7 @@ final class FeedLoader {
     @exclusivity(unchecked) private(set) var record: FeedRecord
     @exclusivity(unchecked) private var clock: UInt64
     private let openIndex: (UInt32) throws -> PostIndex
-    private let openRanks: () throws -> RankIndex?
+    private let openRanks: () throws -> RankIndex
     @exclusivity(unchecked) private var opened: PostIndex?
     @exclusivity(unchecked) private(set) var gaps: KnownGaps { didSet { rows = nil } }
     @exclusivity(unchecked) private(set) var chunks = LoadedChunks() { didSet { rows = nil } }
@@ -26,6 +26,10 @@ final class FeedLoader {
     /// into the same one, to this end of it.
     @exclusivity(unchecked) private var stride = 2
     @exclusivity(unchecked) private var strideEnd: UInt64?
+    /// What rules have looked for, and where it is in loaded chunks only.
+    @exclusivity(unchecked) var lacking: [(what: Sought, positions: ClosedRange<UInt64>)] = [] {
+        didSet { rows = nil }
+    }
     /// True if each unloaded span needs a count of its own.
     @exclusivity(unchecked) private(set) var countsRuns: Bool {
         didSet { if countsRuns != oldValue { rows = nil } }
@@ -35,10 +39,10 @@ final class FeedLoader {
     /// Chunks of which everything will leave, by position. Those that no rule asks for stay unloaded.
     @exclusivity(unchecked) private(set) var leaving: [LeavingChunk] = [] { didSet { rows = nil } }
 
-    /// `ranks` returns the page index of the feed, or nil if it is not up to date.
+    /// `ranks` returns the page index of the feed, up to date.
     init(
         _ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int,
-        index: @escaping (UInt32) throws -> PostIndex, ranks: @escaping () throws -> RankIndex?
+        index: @escaping (UInt32) throws -> PostIndex, ranks: @escaping () throws -> RankIndex
     ) throws {
         self.transaction = transaction
         self.feed = feed
@@ -56,6 +60,7 @@ final class FeedLoader {
         (tombstones, tickets, elsewhere, opened) = ([:], [], OtherPlaces(), nil)
         if !leaving.isEmpty { leaving = [] }
         if let written = written.take() { chunks = written.loaded() }
+        if !lacking.isEmpty { lacking = [] }
         strideEnd = nil
         countsRuns = record.options.paging.isPositional
     }
@@ -92,7 +97,8 @@ final class FeedLoader {
 
     /// Returns the number of rows in these chunks and of the gaps between them; nil if only the chunks tell.
     func rows(in range: ClosedRange<UInt64>) throws -> Int? {
-        guard range.upperBound < .max, let ranks = try openRanks() else { return nil }
+        if range.upperBound == .max { return nil }
+        let ranks = try openRanks()
         return ranks.ranks(before: range.upperBound + 1).rows &- ranks.ranks(before: range.lowerBound).rows
     }
 
@@ -238,6 +244,7 @@ final class FeedLoader {
         case .key(_, let key): try load(try position(ofKey: key, in: run.chunks))
         case .counts: countsRuns = true
         case .gaps: try gaps.load(in: run.chunks)
+        case .sought(_, let what): try load(what, in: run.chunks)
         }
         stride = min(stride * 2, 1 << 20)
     }

@@ -16,16 +16,12 @@ enum RowChanges {
         if gone.isEmpty {
             if !insert(arrived, new, &changes) { return ChangeList.encoded([.reset]) }
         } else {
-            let before = old.rows[gone].map { name($0, old) }
-            let after = new.rows[arrived].map { name($0, new) }
-            let stayed = after.isEmpty ? [] : namesThatStayed(before, after)
-            for name in before where !stayed.contains(name) {
-                if case .row(let id) = name { changes.append(.removed(id)) }
+            let stays = staying(old, gone, new, arrived)
+            for (i, row) in old.rows[gone].enumerated() where !stays.before[i] {
+                if let id = old.id(of: row) { changes.append(.removed(id)) }
             }
-            for (i, name) in after.enumerated() where !stayed.contains(name) {
-                if !insert(same.prefix + i..<same.prefix + i + 1, new, &changes) {
-                    return ChangeList.encoded([.reset])
-                }
+            for (i, at) in arrived.enumerated() where !stays.after[i] {
+                if !insert(at..<at + 1, new, &changes) { return ChangeList.encoded([.reset]) }
             }
         }
         for entry in changed {
@@ -56,63 +52,74 @@ enum RowChanges {
         return true
     }
 
-    /// Returns the names whose order is the same. Unloaded spans stay always: what went past one has moved,
-    /// because nothing would say that the posts in the span have.
-    private static func namesThatStayed(_ before: [Name], _ after: [Name]) -> Set<Name> {
-        var places: [Name: Int] = [:]
-        for (i, name) in before.enumerated() { places[name] = i }
-        let spans = Set(after.filter(\.isUnloaded))
-        let above = numbers(of: spans, aboveEachOf: after)
-        let wereAbove = numbers(of: spans, aboveEachOf: before)
-        let common = after.indices.filter { i in places[after[i]].map { wereAbove[$0] == above[i] } ?? false }
-        return Set(longestIncreasing(common.map { places[after[$0]]! }).map { after[common[$0]] })
+    /// Returns which of these rows are in the same order in both states. Unloaded spans stay always: what
+    /// went past one has moved, because nothing would say that the posts in the span have.
+    private static func staying(
+        _ old: borrowing FeedState, _ gone: Range<Int>, _ new: borrowing FeedState, _ arrived: Range<Int>
+    ) -> (before: [Bool], after: [Bool]) {
+        var before = Array(filled: gone.count, with: false)
+        var after = Array(filled: arrived.count, with: false)
+        if arrived.isEmpty { return (before, after) }
+        var stayingSpans = EntrySet()
+        for row in new.rows[arrived] { if case .unloaded(let span) = row { stayingSpans.insert(span) } }
+        var places = Places(entries: old.entries.count)
+        var spansAbove = Array(filled: gone.count, with: 0)
+        var spans = 0
+        for (place, row) in old.rows[gone].enumerated() {
+            spansAbove[place] = spans
+            places.note(place, of: row, old)
+            if case .unloaded(let span) = row, stayingSpans.contains(span) { spans += 1 }
+        }
+        spans = 0
+        var common: [(before: Int, after: Int)] = []
+        common.reserveCapacity(min(gone.count, arrived.count))
+        for (i, row) in new.rows[arrived].enumerated() {
+            if let place = places.place(of: row, new), spansAbove[place] == spans {
+                common.append((place, i))
+            }
+            if row.isUnloaded { spans += 1 }
+        }
+        for i in longestIncreasing(common.map(\.before)) {
+            before[common[i].before] = true
+            after[common[i].after] = true
+        }
+        return (before, after)
     }
 
-    /// Returns how many of these spans are above each of the names.
-    private static func numbers(of spans: Set<Name>, aboveEachOf names: [Name]) -> [Int] {
-        var number = 0
-        return names.map { name in
-            defer { if spans.contains(name) { number += 1 } }
-            return number
+    /// The places of rows, which have the same numbers in both states, apart from gaps.
+    private struct Places {
+        private var entries: EntryMap
+        private var spans: [Int: Int] = [:]
+        private var gaps: [GapID: Int] = [:]
+
+        init(entries count: Int) { entries = EntryMap(entries: count) }
+
+        mutating func note(_ place: Int, of row: Row, _ state: borrowing FeedState) {
+            switch row {
+            case .entry(let entry): entries[entry] = place
+            case .gap(let gap): gaps[state.gaps[gap].id] = place
+            case .unloaded(let span): spans[span] = place
+            }
+        }
+
+        func place(of row: Row, _ state: borrowing FeedState) -> Int? {
+            switch row {
+            case .entry(let entry): entries[entry]
+            case .gap(let gap): gaps[state.gaps[gap].id]
+            case .unloaded(let span): spans[span]
+            }
         }
     }
 
-    /// Returns true if both rows have the same name. An entry has the same number in both states.
+    /// Returns true if both rows are the same. An entry has the same number in both states, and a span too.
     private static func isSame(_ a: Row, _ old: borrowing FeedState, _ b: Row, _ new: borrowing FeedState)
         -> Bool
     {
         switch (a, b) {
         case (.entry(let a), .entry(let b)): a == b
         case (.gap(let a), .gap(let b)): old.gaps[a].id == new.gaps[b].id
-        case (.unloaded(let a), .unloaded(let b)): old.unloaded[a].chunks == new.unloaded[b].chunks
+        case (.unloaded(let a), .unloaded(let b)): a == b
         default: false
         }
-    }
-
-    private enum Name: Hashable {
-        case row(RowID)
-        case unloaded(ClosedRange<UInt64>)
-
-        var isUnloaded: Bool { if case .unloaded = self { true } else { false } }
-    }
-
-    private static func name(_ row: Row, _ state: borrowing FeedState) -> Name {
-        if case .unloaded(let run) = row { return .unloaded(state.unloaded[run].chunks) }
-        return .row(state.id(of: row)!)
-    }
-}
-
-extension Array {
-    /// Returns how many elements both arrays share at the beginning, and how many after these at the end.
-    func commonEnds(
-        _ other: [Element], _ isSame: (Element, Element) -> Bool
-    ) -> (prefix: Int, suffix: Int) {
-        var (prefix, suffix) = (0, 0)
-        let limit = Swift.min(count, other.count)
-        while prefix < limit, isSame(self[prefix], other[prefix]) { prefix += 1 }
-        while suffix < limit - prefix,
-            isSame(self[count - 1 - suffix], other[other.count - 1 - suffix])
-        { suffix += 1 }
-        return (prefix, suffix)
     }
 }

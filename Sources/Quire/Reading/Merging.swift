@@ -25,9 +25,16 @@ private struct Source {
     var at: SourcePosition
     /// Rows that were read ahead, the next one last.
     private var ahead: [FeedRow] = []
+    /// How many rows to read ahead the next time: few at first, because most of many feeds show none of a
+    /// read's rows.
+    private var step: Int
 
-    init(_ feed: MergedFeed, _ position: SourcePosition) throws {
+    static let stepLimit = 64
+
+    /// - Parameter step: How many rows to read ahead at first.
+    init(_ feed: MergedFeed, _ position: SourcePosition, step: Int) throws {
         (reader, collection, at) = (feed.reader, feed.collection, position)
+        self.step = min(step, Self.stepLimit)
         do {
             let record = try reader.record()
             head = record.counts.entries > 0 && record.head.link != .end ? record.head.link : nil
@@ -44,7 +51,10 @@ private struct Source {
             at.stage = .rows
         }
         if at.stage == .rows {
-            if ahead.isEmpty { ahead = try reader.rows(after: at.row, limit: min(limit, 64)).reversed() }
+            if ahead.isEmpty {
+                ahead = try reader.rows(after: at.row, limit: min(limit, step)).reversed()
+                step = min(2 * step, Self.stepLimit)
+            }
             if let row = ahead.last { return .row(row) }
             at.stage = .tail
         }
@@ -75,12 +85,52 @@ private struct Source {
     }
 }
 
+/// The next items of the feeds, as a heap: the highest key first; of equal keys, that of the feed named
+/// first.
+private struct Candidates {
+    struct Element {
+        let key: Int64
+        let source: Int
+
+        func precedes(_ other: Element) -> Bool {
+            key > other.key || key == other.key && source < other.source
+        }
+    }
+
+    private var heap: [Element]
+
+    init(_ elements: [Element]) {
+        // sorted, it is a heap
+        heap = elements.sorted { $0.precedes($1) }
+    }
+
+    var first: Element? { heap.first }
+
+    /// Replaces the first element by the next one of its feed; nil removes it.
+    mutating func replaceFirst(with element: Element?) {
+        let last = element ?? heap.removeLast()
+        if heap.isEmpty { return }
+        var at = 0
+        while true {
+            var child = 2 * at + 1
+            if child >= heap.count { break }
+            if child + 1 < heap.count, heap[child + 1].precedes(heap[child]) { child += 1 }
+            if last.precedes(heap[child]) { break }
+            heap[at] = heap[child]
+            at = child
+        }
+        heap[at] = last
+    }
+}
+
 /// Merges feeds in one snapshot.
 struct Merging {
     private var sources: [Source]
     /// True if several of the feeds share their posts.
     private let sharesPosts: Bool
     private let numbers: [UInt32: Int]
+    private var candidates = Candidates([])
+    private static let firstStep = 4
 
     init(_ feeds: [MergedFeed], from position: MergedPosition?) throws {
         let positions = position?.sources ?? Array(repeating: SourcePosition(), count: feeds.count)
@@ -88,7 +138,8 @@ struct Merging {
             throw QuireError(
                 .badArgument, "a position in a list of \(positions.count) feeds, not \(feeds.count)")
         }
-        sources = try zip(feeds, positions).map { try Source($0, $1) }
+        let step = max(Self.firstStep, Source.stepLimit / max(1, feeds.count))
+        sources = try zip(feeds, positions).map { try Source($0, $1, step: step) }
         numbers = try Self.numbers(of: feeds)
         sharesPosts = Set(feeds.map(\.collection)).count < feeds.count
     }
@@ -115,12 +166,16 @@ struct Merging {
         var rows: [MergedRow] = []
         rows.reserveCapacity(min(limit, 1024))
         var stop = MergedRows.Stop.limit
+        if limit > 0 { candidates = try Candidates(sources.indices.compactMap { try candidate($0, limit) }) }
         while rows.count < limit {
-            guard let (source, item) = try first(limit - rows.count) else {
+            guard let source = candidates.first?.source,
+                let item = try sources[source].next(limit - rows.count)
+            else {
                 stop = .end
                 break
             }
             sources[source].take(item)
+            candidates.replaceFirst(with: try candidate(source, limit - rows.count))
             if case .row(.post(let post)) = item {
                 if try !sharesPosts || isFirst(post, in: source) { rows.append(.post(post, source: source)) }
                 continue
@@ -142,16 +197,10 @@ struct Merging {
         }
     }
 
-    /// Returns the highest of the next items. Of equal keys, that of the feed named first comes first.
-    private mutating func first(_ limit: Int) throws -> (source: Int, item: Source.Item)? {
-        var best: (source: Int, item: Source.Item, key: Int64)?
-        for source in sources.indices {
-            guard let item = try sources[source].next(limit) else { continue }
-            let key = sources[source].key(of: item)
-            if let best, best.key >= key { continue }
-            best = (source, item, key)
-        }
-        return best.map { ($0.source, $0.item) }
+    /// The next item of a feed among those of the others; nil at its end.
+    private mutating func candidate(_ source: Int, _ limit: Int) throws -> Candidates.Element? {
+        guard let item = try sources[source].next(limit) else { return nil }
+        return Candidates.Element(key: sources[source].key(of: item), source: source)
     }
 
     /// A post that several of the feeds hold is shown once: where its key is highest, in the server's

@@ -167,6 +167,12 @@
         (0..<count).allSatisfy { flags($0) & Flag.detached != 0 }
     }
 
+    var hasPlaceholders: Bool {
+        var all: UInt8 = 0
+        for slot in 0..<count { all |= flags(slot) }
+        return all & Flag.placeholder != 0
+    }
+
     func flags(_ slot: Int) -> UInt8 { flags.load(fromByteOffset: slot, as: UInt8.self) }
 
     func key(_ slot: Int) -> Int64? {

@@ -42,6 +42,9 @@ struct StoredPage: Hashable {
     var duplicates = 0
     var duplicatesInPage = 0
     var fetchedAt: Int64 = 0
+
+    /// The last entry, if the server continued below it.
+    var end: PostID? { next == .unknown || next == .end ? nil : last }
 }
 
 /// One row of a feed. The numbers of entries and gaps are indices into the tables of the state.
@@ -72,6 +75,9 @@ struct UnloadedSpan: Hashable {
     var isDetached = false
     /// True if all of it will leave. It has a count of its own, and no detached, pinned or unverified entry.
     var isLeaving = false
+    /// True if it is known that none of its entries is a placeholder, or the end of a page.
+    var lacksPlaceholders = false
+    var lacksPageEnds = false
     /// By how much this operation shifts the estimated positions in it (R26.1); nil if it does not.
     var shift: Int?
 }
@@ -95,6 +101,16 @@ enum Need: Error, Hashable {
     case counts(Int)
     /// The gaps in it.
     case gaps(Int)
+    /// The nearest entry in it of a kind that the rule looks for.
+    case sought(Int, Sought)
+}
+
+/// A kind of entry that a rule looks for.
+enum Sought {
+    /// From the top down.
+    case placeholder
+    /// From the bottom up: the last entry of a page, if the server continued below it.
+    case pageEnd
 }
 
 /// One feed. It is never copied by accident: a rule changes a state in place, and only ``copy()`` makes

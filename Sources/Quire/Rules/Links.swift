@@ -38,9 +38,7 @@ extension FeedState {
 
     /// Returns the page that ends at an entry, if the server continued below it.
     fileprivate func page(endingAt entry: Int) -> StoredPage? {
-        guard let page = page(of: entry), page.last == id(of: entry), page.next != .unknown,
-            page.next != .end
-        else { return nil }
+        guard let page = page(of: entry), page.end == id(of: entry) else { return nil }
         return page
     }
 
@@ -193,7 +191,10 @@ struct PageEnds {
             if let known, known.row == at { return known.end }
             switch rows[at] {
             case .gap: return .gap
-            case .unloaded(let run): throw .needs(.bottom(run))
+            case .unloaded(let run):
+                let span = state.unloaded[run]
+                if span.hidesGaps || span.isLeaving { throw .needs(.bottom(run)) }
+                if !span.lacksPageEnds { throw .needs(.sought(run, .pageEnd)) }
             case .entry(let entry): if state.page(endingAt: entry) != nil { return .page(entry) }
             }
             at -= 1

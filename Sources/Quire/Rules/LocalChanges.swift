@@ -45,6 +45,9 @@ extension FeedState {
         let leaving = leaving.filter { !entries[$0].isDetached && !entries[$0].isPinned }
         let count = leaving.count + unloaded.reduce(0) { $0 + ($1.isLeaving ? $1.count : 0) }
         if count == 0 { return 0 }
+        if options.paging == .ids, let run = unloaded.firstIndex(where: \.isLeaving) {
+            throw .needs(.all(run))
+        }
         changed = tick()
         if options.paging == .ids {  // keep the place, which is known
             for entry in leaving {

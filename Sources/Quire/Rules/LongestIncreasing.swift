@@ -21,3 +21,18 @@ func longestIncreasing(_ values: [Int]) -> [Int] {
     }
     return chain.reversed()
 }
+
+extension Array {
+    /// Returns how many elements both arrays share at the beginning, and how many after these at the end.
+    func commonEnds(
+        _ other: [Element], _ isSame: (Element, Element) -> Bool
+    ) -> (prefix: Int, suffix: Int) {
+        var (prefix, suffix) = (0, 0)
+        let limit = Swift.min(count, other.count)
+        while prefix < limit, isSame(self[prefix], other[prefix]) { prefix += 1 }
+        while suffix < limit - prefix,
+            isSame(self[count - 1 - suffix], other[other.count - 1 - suffix])
+        { suffix += 1 }
+        return (prefix, suffix)
+    }
+}

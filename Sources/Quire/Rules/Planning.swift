@@ -241,8 +241,8 @@ extension FeedState {
         for row in serverRows where missing.count < limit {
             switch row {
             case .entry(let entry) where entries[entry].isPlaceholder: missing.append(id(of: entry))
-            case .unloaded(let run): throw .needs(.all(run))
-            case .entry, .gap: continue
+            case .unloaded(let run) where !unloaded[run].lacksPlaceholders: throw .needs(.sought(run, .placeholder))
+            case .entry, .gap, .unloaded: continue
             }
         }
         return missing

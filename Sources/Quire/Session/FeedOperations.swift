@@ -120,6 +120,7 @@ extension WriteSession {
         try change(
             feed,
             focus: { loader in
+                if record.operation == .snapshot { try loader.loadAll() }
                 if record.operation == .delta {
                     try loader.load(leaving: answer.deleted)
                     try loader.loadTop()

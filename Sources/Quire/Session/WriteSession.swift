@@ -257,7 +257,6 @@ final class WriteSession {
     ) throws {
         let loader = try loader(feed)
         try focus(loader)
-        if loader.record.options.paging == .ids { try loader.loadAll() }
         let writesPositions = loader.record.keepsPlaces && loader.record.shifts.isLong
         if writesPositions { try loader.loadAll() }
         var spreadsAnew = false
@@ -303,7 +302,8 @@ final class WriteSession {
             [unowned self] in
             try index(of: $0)
         } ranks: { [unowned self] in
-            ranks.contains { $0.feed == feed } ? nil : try RankIndex(transaction, of: feed)
+            try storeRanks(of: feed)
+            return try RankIndex(transaction, of: feed)
         }
     }
 
@@ -391,7 +391,7 @@ extension Need {
     var run: Int {
         switch self {
         case .all(let run), .top(let run), .bottom(let run), .key(let run, _),
-            .counts(let run), .gaps(let run):
+            .counts(let run), .gaps(let run), .sought(let run, _):
             run
         }
     }
