@@ -135,15 +135,11 @@ public func quire_read_gaps(
     _ out: UnsafeMutablePointer<Int>?
 ) -> quire_status {
     attempt(clear(out)) {
-        let position = try Arguments.position(after)?.words
+        let position = try Arguments.position(after)
         let room = try Room(rows, capacity, "the rows")
         out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
-            let gaps = try open.read { try $0.gaps(of: feed) }
-            let start = position.map { position in
-                // a gap is above the entries of its chunk
-                gaps.firstIndex { $0.position.words.0 > position.0 } ?? gaps.count
-            }
-            return try room.fill(gaps[(start ?? 0)...]) { try quire_row(.gap($0), open, arena) }
+            let gaps = try open.gaps(of: feed, after: position, limit: room.capacity)
+            return try room.fill(gaps) { try quire_row(.gap($0), open, arena) }
         }
     }
 }

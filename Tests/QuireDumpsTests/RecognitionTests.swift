@@ -192,6 +192,21 @@ import Testing
         #expect(pages.flatMap { $0.answer?.ids ?? [] } == (4...9).reversed().map { "\($0)" })
     }
 
+    /// `[…]` on each line is a response of its own, of an API that is known or not.
+    @Test(arguments: [
+        (#"{"id": "%", "reblogs_count": 0, "visibility": "public", "uri": "https://m/%"}"#, ""),
+        (#"{"id": %, "updated_at": 1700000%00}"#, "[]"),
+    ])
+    func responsesThatAreListsOnALineEach(item: String, last: String) throws {
+        func post(_ id: Int) -> String { item.replacing("%", with: "\(id)") }
+        let lines = stride(from: 18, to: 10, by: -2).map { "[\(post($0)), \(post($0 - 1))]" }
+        let text = (lines + [last]).joined(separator: "\n")
+        let found = try pages(text, profile: nil)
+        let ids = found.map { $0.answer?.ids ?? [] }
+        #expect(ids.prefix(4) == [["18", "17"], ["16", "15"], ["14", "13"], ["12", "11"]], "\(found)")
+        #expect(ids.dropFirst(4).allSatisfy(\.isEmpty))
+    }
+
     @Test func aMissingOptionalMemberRefusesNothing() throws {
         let profile = try #require(Profile.named("twitter2"))
         let parser = PageParser(profile: profile)

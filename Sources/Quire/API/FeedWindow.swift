@@ -176,10 +176,10 @@ public struct FeedWindow: Sendable {
     }
 
     /// The indices of the rows, nearest to the anchor first, and of two as near that below it.
-    private var outward: [Int] {
-        let distances = 1..<max(1, max(anchorIndex, rows.count - 1 - anchorIndex) + 1)
-        let others = distances.flatMap { [anchorIndex + $0, anchorIndex - $0] }
-        return ([anchorIndex] + others).filter(rows.indices.contains)
+    private var outward: some Collection<Int> {
+        let (anchor, rows) = (anchorIndex, rows.indices)
+        let steps = 0..<2 * max(anchor + 1, rows.count - anchor)
+        return steps.lazy.map { $0 % 2 == 1 ? anchor + ($0 + 1) / 2 : anchor - $0 / 2 }.filter(rows.contains)
     }
 
     /// What the log of changes says about a feed.

@@ -1,8 +1,9 @@
-// What a rule looks for in chunks that are not loaded: they are read in place, and only one that has it is loaded.
+// What a rule looks for in chunks that are not loaded: they are read in place, and only one that has it is
+// loaded.
 
 extension FeedLoader {
-    /// Loads the chunk in a range that has what a rule looks for: the first one for a placeholder, the last one
-    /// for the end of a page. Notes what has been passed.
+    /// Loads the chunk in a range that has what a rule looks for: the first one for a placeholder, the last
+    /// one for the end of a page. Notes what has been passed.
     func load(_ what: Sought, in range: ClosedRange<UInt64>) throws {
         switch what {
         case .placeholder:

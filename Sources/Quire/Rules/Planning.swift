@@ -241,8 +241,9 @@ extension FeedState {
         for row in serverRows where missing.count < limit {
             switch row {
             case .entry(let entry) where entries[entry].isPlaceholder: missing.append(id(of: entry))
-            case .unloaded(let run) where !unloaded[run].lacksPlaceholders: throw .needs(.sought(run, .placeholder))
-            case .entry, .gap, .unloaded: continue
+            case .unloaded(let run):
+                if !unloaded[run].lacksPlaceholders { throw .needs(.sought(run, .placeholder)) }
+            case .entry, .gap: continue
             }
         }
         return missing

@@ -25,7 +25,7 @@ final class WriteSession {
     @exclusivity(unchecked) private var ranks: [FeedRanks] = []
     @exclusivity(unchecked) private var openBodies: OpenBodies?
     /// The feed that the last operation loaded.
-    @exclusivity(unchecked) private var recent: FeedLoader?
+    @exclusivity(unchecked) private(set) var recent: FeedLoader?
     /// A feed whose counters a plan has changed. The answer to the request mostly follows, and writes them.
     @exclusivity(unchecked) private var unwritten: FeedLoader?
     /// For body records, the bytes that posts no longer refer to.

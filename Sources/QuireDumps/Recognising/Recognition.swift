@@ -146,7 +146,7 @@ extension Recognition {
                     return
                 }
             }
-            if let found = try Self.ofElements(outline, wishes) {
+            if let found = try Self.ofLists(outline, wishes) ?? Self.ofElements(outline, wishes) {
                 self = found
                 return
             }
@@ -156,6 +156,23 @@ extension Recognition {
         } catch {
             throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
         }
+    }
+
+    /// Recognises the elements of an array that are responses, each one a list of items. Returns nil if most
+    /// are something else.
+    private static func ofLists(_ outline: JSONOutline, _ wishes: Wishes) throws(DumpError) -> Recognition? {
+        let documents = Array(outline.children(of: 0))
+        let lists = documents.filter { outline.nodes[$0].kind == .array }
+        let first = lists.first { list in
+            outline.children(of: list).first { _ in true }.map { outline.nodes[$0].kind == .object } ?? false
+        }
+        guard lists.count * 2 > documents.count, let first,
+            let inner = JSONOutline(outline.slice(outline.nodes[first].range))
+        else { return nil }
+        if let found = try ofElements(inner, wishes) { return found }
+        let found = try Recognizer(wishes: wishes, envelope: nil, outline: inner).find()
+        let items = inner.find(found.profile.items.keys) ?? 0
+        return Recognition(found, wishes, nil, inner, Array(inner.children(of: items)))
     }
 
     /// Recognises the elements of an array that are responses, or items of an API whose ids have a name of
