@@ -52,6 +52,31 @@ import Testing
         #expect(try storage.cache.check() == [])
     }
 
+    /// `(l) [p9 p8 …]`, then `(l) [q0] [p9 …]`, `(l) [q1] [q0] …`: what comes below a local post that stays on
+    /// top finds room there for ever, and moves nothing. Sixteen times used up the positions, and the whole
+    /// feed was written anew.
+    @Test func whatComesBelowALocalPostMovesNothing() throws {
+        let storage = try TemporaryCache()
+        let feed = try storage.cache.feed(named: "f", options: FeedOptions(order: .keyless))
+        for page in 0..<50 {
+            var answer = Answer(next: .token("n\(page)"))
+            for i in 0..<10 { answer.append(id: PostID("p\(page)-\(i)")!) }
+            let request = try #require(try feed.plan(page == 0 ? .head : .tail).request)
+            _ = try feed.ingest(answer, for: request.ticket)
+        }
+        #expect(try feed.insertLocal("l", body: []))
+        for step in 0..<200 {
+            var answer = Answer()
+            answer.append(id: PostID("q\(step)")!)
+            try storage.cache.batch { batch in
+                _ = try batch[feed].push(answer)
+                let loader = try #require(batch.session.recent)
+                #expect(loader.chunks.all.count <= 4, "step \(step)")
+            }
+        }
+        #expect(try storage.cache.check() == [])
+    }
+
     /// A post that the server shows leaves the others where they are.
     @Test func oneIsConfirmed() throws {
         let ids = (0..<50).map { PostID("l\($0)")! }

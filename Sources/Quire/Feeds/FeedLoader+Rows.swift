@@ -141,10 +141,12 @@ extension FeedLoader {
             return SegmentCount(entries: rows, unkeyed: rest.unkeyed == 0 ? 0 : rows)
         }
         var count = SegmentCount()
-        try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: span.chunks.lowerBound) {
+        try ChunkReader(transaction: transaction, feed: feed).eachColumns(from: span.chunks.lowerBound) {
             if $0 > span.chunks.upperBound { return false }
-            count.entries += $1.entries.count { !$0.isDetached }
-            count.unkeyed += $1.entries.count { !$0.isDetached && $0.key == nil }
+            for slot in 0..<$1.count where $1.flags(slot) & ChunkColumns.Flag.detached == 0 {
+                count.entries += 1
+                if $1.key(slot) == nil { count.unkeyed += 1 }
+            }
             return true
         }
         return count

@@ -7,7 +7,7 @@ final class FeedLoader {
     @exclusivity(unchecked) private(set) var record: FeedRecord
     @exclusivity(unchecked) private var clock: UInt64
     private let openIndex: (UInt32) throws -> PostIndex
-    private let openRanks: () throws -> RankIndex
+    private let openRanks: () throws -> RankIndex?
     @exclusivity(unchecked) private var opened: PostIndex?
     @exclusivity(unchecked) private(set) var gaps: KnownGaps { didSet { rows = nil } }
     @exclusivity(unchecked) private(set) var chunks = LoadedChunks() { didSet { rows = nil } }
@@ -39,10 +39,10 @@ final class FeedLoader {
     /// Chunks of which everything will leave, by position. Those that no rule asks for stay unloaded.
     @exclusivity(unchecked) private(set) var leaving: [LeavingChunk] = [] { didSet { rows = nil } }
 
-    /// `ranks` returns the page index of the feed, up to date.
+    /// `ranks` returns the page index of the feed, or nil if it is not up to date.
     init(
         _ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int,
-        index: @escaping (UInt32) throws -> PostIndex, ranks: @escaping () throws -> RankIndex
+        index: @escaping (UInt32) throws -> PostIndex, ranks: @escaping () throws -> RankIndex?
     ) throws {
         self.transaction = transaction
         self.feed = feed
@@ -97,8 +97,7 @@ final class FeedLoader {
 
     /// Returns the number of rows in these chunks and of the gaps between them; nil if only the chunks tell.
     func rows(in range: ClosedRange<UInt64>) throws -> Int? {
-        if range.upperBound == .max { return nil }
-        let ranks = try openRanks()
+        guard range.upperBound < .max, let ranks = try openRanks() else { return nil }
         return ranks.ranks(before: range.upperBound + 1).rows &- ranks.ranks(before: range.lowerBound).rows
     }
 
@@ -242,7 +241,9 @@ final class FeedLoader {
         case .top: try load(from: run.chunks.lowerBound, count: stride)
         case .bottom: try load(upTo: run.chunks.upperBound, count: stride)
         case .key(_, let key): try load(try position(ofKey: key, in: run.chunks))
-        case .counts: countsRuns = true
+        case .counts:
+            countsRuns = true
+            opened = nil  // it is read in place, and the session has perhaps written its page index
         case .gaps: try gaps.load(in: run.chunks)
         case .sought(_, let what): try load(what, in: run.chunks)
         }

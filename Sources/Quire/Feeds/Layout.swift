@@ -26,6 +26,8 @@ struct Layout {
     /// What is above each gap, and below the last one.
     private(set) var segments: [Segment] = []
     private(set) var lastSegment = Segment()
+    /// The first item that has rows of the server. Above it are detached entries only.
+    private var firstOfServer = Int.max
 
     /// The size of a segment, and whether there are gaps in it that were not loaded.
     struct Segment {
@@ -93,16 +95,19 @@ struct Layout {
         _ limit: Int, into order: UnsafeMutableBufferPointer<Int>, _ count: inout Int
     ) {
         var (cut, segment) = (Cut(), Segment())
+        var firstOfServer = Int.max
         for row in state.rows {
             switch row {
             case .gap(let gap):
                 cut.close(at: count)
+                firstOfServer = min(firstOfServer, cut.items.count)
                 cut.items.append(.gap(gap))
                 segments.append(segment)
                 segment = Segment()
             case .unloaded(let run):
                 let span = state.unloaded[run]
                 cut.close(at: count)
+                if !span.isDetached { firstOfServer = min(firstOfServer, cut.items.count) }
                 cut.items.append(.unloaded(span.chunks))
                 segment.count.entries += span.count
                 segment.count.unkeyed += span.unkeyed
@@ -116,12 +121,14 @@ struct Layout {
                 order.initializeElement(at: count, to: entry)
                 count &+= 1
                 if all[entry].isDetached { continue }
+                if firstOfServer == Int.max { firstOfServer = cut.items.count }
                 segment.count.entries &+= 1
                 if all[entry].key == nil { segment.count.unkeyed &+= 1 }
             }
         }
         cut.close(at: count)
         (chunks, items, lastSegment) = (cut.chunks, cut.items, segment)
+        self.firstOfServer = firstOfServer
     }
 
     /// Cuts rows into chunks: consecutive entries of one page and one home. A new entry without a page, which
@@ -197,8 +204,9 @@ struct Layout {
                 (floor, isBelowGap) = (chunks[chunk].position, false)
             case .chunk(let chunk):
                 let (count, ceiling) = unplaced(from: i)
+                let isTop = i <= firstOfServer
                 let (first, step) = try Self.positions(
-                    count, above: ceiling, below: floor, hugsCeiling: isBelowGap, tuning)
+                    count, above: ceiling, below: floor, hugsCeiling: isBelowGap || isTop, tuning)
                 for n in 0..<count { chunks[chunk + n].position = first + UInt64(n) * step }
                 (floor, isBelowGap) = (first, false)
             }
@@ -222,7 +230,8 @@ struct Layout {
     }
 
     /// Returns `count` positions between two in use, as the first and their distance. Downward fills of a gap
-    /// append below its upper side, upward fills above its lower side. Both must find room many times.
+    /// append below its upper side, upward fills above its lower side, and what comes on top of the server's
+    /// rows goes below the detached entries there. All must find room many times.
     private static func positions(
         _ count: Int, above ceiling: UInt64?, below floor: UInt64?, hugsCeiling: Bool,
         _ tuning: Tuning

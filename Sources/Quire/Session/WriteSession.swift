@@ -269,6 +269,8 @@ final class WriteSession {
                 if effect.isChange && effect.changesRows { try new.requireSameNeighbours(since: old) }
             } catch {
                 let need = error.need
+                // a write moves what is read in place: chunks that leave, and the id index
+                if case .counts = need, loader.leaving.isEmpty { try storeRanks(of: feed) }
                 try loader.load(need, in: old.unloaded[need.run])
                 continue
             }
@@ -302,8 +304,7 @@ final class WriteSession {
             [unowned self] in
             try index(of: $0)
         } ranks: { [unowned self] in
-            try storeRanks(of: feed)
-            return try RankIndex(transaction, of: feed)
+            ranks.contains { $0.feed == feed } ? nil : try RankIndex(transaction, of: feed)
         }
     }
 

@@ -146,7 +146,11 @@ extension Recognition {
                     return
                 }
             }
-            if let found = try Self.ofLists(outline, wishes) ?? Self.ofElements(outline, wishes) {
+            if let found = try Self.ofLists(outline, wishes) {
+                self = found
+                return
+            }
+            if let found = try Self.ofElements(outline, wishes) {
                 self = found
                 return
             }
