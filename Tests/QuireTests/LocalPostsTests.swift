@@ -52,9 +52,9 @@ import Testing
         #expect(try storage.cache.check() == [])
     }
 
-    /// `(l) [p9 p8 …]`, then `(l) [q0] [p9 …]`, `(l) [q1] [q0] …`: what comes below a local post that stays on
-    /// top finds room there for ever, and moves nothing. Sixteen times used up the positions, and the whole
-    /// feed was written anew.
+    /// `(l) [p9 p8 …]`, then `(l) [q0] [p9 …]`, `(l) [q1] [q0] …`: what comes below a local post that stays
+    /// on top finds room there, and moves nothing. Seventeen times used up the positions, and the whole feed
+    /// was written anew.
     @Test func whatComesBelowALocalPostMovesNothing() throws {
         let storage = try TemporaryCache()
         let feed = try storage.cache.feed(named: "f", options: FeedOptions(order: .keyless))
