@@ -26,8 +26,6 @@ struct Layout {
     /// What is above each gap, and below the last one.
     private(set) var segments: [Segment] = []
     private(set) var lastSegment = Segment()
-    /// The first item that has rows of the server. Above it are detached entries only.
-    private var firstOfServer = Int.max
 
     /// The size of a segment, and whether there are gaps in it that were not loaded.
     struct Segment {
@@ -47,7 +45,7 @@ struct Layout {
             spread(tuning)
         } else {
             keepPositions()
-            try allocatePositions(tuning)
+            try allocatePositions(state, tuning)
         }
     }
 
@@ -95,19 +93,16 @@ struct Layout {
         _ limit: Int, into order: UnsafeMutableBufferPointer<Int>, _ count: inout Int
     ) {
         var (cut, segment) = (Cut(), Segment())
-        var firstOfServer = Int.max
         for row in state.rows {
             switch row {
             case .gap(let gap):
                 cut.close(at: count)
-                firstOfServer = min(firstOfServer, cut.items.count)
                 cut.items.append(.gap(gap))
                 segments.append(segment)
                 segment = Segment()
             case .unloaded(let run):
                 let span = state.unloaded[run]
                 cut.close(at: count)
-                if !span.isDetached { firstOfServer = min(firstOfServer, cut.items.count) }
                 cut.items.append(.unloaded(span.chunks))
                 segment.count.entries += span.count
                 segment.count.unkeyed += span.unkeyed
@@ -121,14 +116,12 @@ struct Layout {
                 order.initializeElement(at: count, to: entry)
                 count &+= 1
                 if all[entry].isDetached { continue }
-                if firstOfServer == Int.max { firstOfServer = cut.items.count }
                 segment.count.entries &+= 1
                 if all[entry].key == nil { segment.count.unkeyed &+= 1 }
             }
         }
         cut.close(at: count)
         (chunks, items, lastSegment) = (cut.chunks, cut.items, segment)
-        self.firstOfServer = firstOfServer
     }
 
     /// Cuts rows into chunks: consecutive entries of one page and one home. A new entry without a page, which
@@ -192,7 +185,7 @@ struct Layout {
         return .max
     }
 
-    private mutating func allocatePositions(_ tuning: Tuning) throws {
+    private mutating func allocatePositions(_ state: borrowing FeedState, _ tuning: Tuning) throws {
         var floor: UInt64?
         var i = 0
         var isBelowGap = false
@@ -204,7 +197,8 @@ struct Layout {
                 (floor, isBelowGap) = (chunks[chunk].position, false)
             case .chunk(let chunk):
                 let (count, ceiling) = unplaced(from: i)
-                let isTop = i <= firstOfServer
+                let isInside = floor != nil && ceiling != nil
+                let isTop = isInside && !isBelowGap && hasOnlyDetached(above: i, state)
                 let (first, step) = try Self.positions(
                     count, above: ceiling, below: floor, hugsCeiling: isBelowGap || isTop, tuning)
                 for n in 0..<count { chunks[chunk + n].position = first + UInt64(n) * step }
@@ -212,6 +206,24 @@ struct Layout {
             }
             i += 1
         }
+    }
+
+    /// Returns true if no row of the server is above an item.
+    private func hasOnlyDetached(above item: Int, _ state: borrowing FeedState) -> Bool {
+        for item in items[..<item].reversed() {
+            switch item {
+            case .gap: return false
+            case .unloaded(let chunks):
+                guard state.unloaded.contains(where: { $0.isDetached && $0.chunks == chunks }) else {
+                    return false
+                }
+            case .chunk(let chunk):
+                for entry in entries(of: chunks[chunk]) where !state.entries[entry].isDetached {
+                    return false
+                }
+            }
+        }
+        return true
     }
 
     /// Returns the number of chunks without a position from here on, and the next position in use.
