@@ -77,6 +77,35 @@ import Testing
         #expect(try storage.cache.check() == [])
     }
 
+    /// `[… x][y …]`, then `[… x n0 y …]`, `[… x n1 n0 y …]`: answers that come directly below one post again
+    /// and again. When the positions there are used up, the chunks nearby move, and no others.
+    @Test(arguments: [100, 1_000]) func whatComesBelowOnePostMovesItsNeighbours(pages: Int) throws {
+        let storage = try TemporaryCache()
+        let feed = try storage.cache.feed(named: "f", options: FeedOptions(order: .keyless))
+        var list = (0..<pages * 10).map { PostID(UInt64($0)) }
+        func answer(_ places: Range<Int>) -> Answer {
+            var answer = Answer(next: .token("below \(list[places.upperBound - 1])"))
+            for id in list[places] { answer.append(id: id) }
+            return answer
+        }
+        for page in 0..<pages {
+            let request = try #require(try feed.plan(page == 0 ? .head : .tail).request)
+            _ = try feed.ingest(answer(page * 10..<page * 10 + 10), for: request.ticket)
+        }
+        for step in 0..<300 {
+            list.insert(PostID(UInt64(1_000_000 + step)), at: 76)
+            try storage.cache.batch { batch in
+                let request = try #require(try batch[feed].plan(.around(75)).request)
+                #expect(try batch[feed].ingest(answer(71..<81), for: request.ticket).verdict == .ok)
+                let loader = try #require(batch.session.recent)
+                #expect(loader.chunks.all.count <= 100, "step \(step)")
+            }
+        }
+        let rows = try storage.cache.withSnapshot { try $0.rows(of: feed, limit: .max) }
+        #expect(rows.compactMap(\.post?.id) == list)
+        #expect(try storage.cache.check() == [])
+    }
+
     /// A post that the server shows leaves the others where they are.
     @Test func oneIsConfirmed() throws {
         let ids = (0..<50).map { PostID("l\($0)")! }

@@ -250,6 +250,18 @@ final class FeedLoader {
         stride = min(stride * 2, 1 << 20)
     }
 
+    /// Loads up to `reach` chunks on each side of a place without a free position. Beyond 512 it loads the
+    /// whole feed, and returns false.
+    func load(around place: PositionsExhausted, reach: Int) throws -> Bool {
+        if reach > 512 {
+            try loadAll()
+            return false
+        }
+        if let above = place.above { try load(upTo: above, count: reach) }
+        if let below = place.below { try load(from: below, count: reach) }
+        return true
+    }
+
     // MARK: Walking the chunks
 
     private func load(from first: UInt64, count: Int, upTo last: UInt64 = .max) throws {

@@ -1,5 +1,9 @@
-/// There is no free position between two chunks: load the whole feed and assign all positions again.
-struct PositionsExhausted: Error {}
+/// There is no free position between two chunks: load those around it and assign their positions again.
+struct PositionsExhausted: Error {
+    /// The last position in use above the place, and the first one below it.
+    let above: UInt64?
+    let below: UInt64?
+}
 
 /// Assigns the rows of a state to chunks, and positions to the chunks. An unchanged chunk keeps its position,
 /// so a page put on top writes one new chunk.
@@ -36,16 +40,23 @@ struct Layout {
     /// A stored chunk.
     typealias Home = (page: UInt64, entries: Int)
 
+    /// Which chunks get new positions, apart from new ones.
+    enum Spread {
+        case none, all
+        /// The chunks that are loaded around a place without a free position.
+        case nearby
+    }
+
     /// `home` returns the stored chunk at a position.
     init(
-        _ state: borrowing FeedState, tuning: Tuning, spreadsAnew: Bool, home: (UInt64) -> Home?
+        _ state: borrowing FeedState, tuning: Tuning, spread: Spread, home: (UInt64) -> Home?
     ) throws {
         cut(state, home, tuning.chunkLimit)
-        if spreadsAnew {
-            spread(tuning)
+        if spread == .all {
+            spreadAll(tuning)
         } else {
             keepPositions()
-            try allocatePositions(state, tuning)
+            try allocatePositions(state, spread, tuning)
         }
     }
 
@@ -185,7 +196,9 @@ struct Layout {
         return .max
     }
 
-    private mutating func allocatePositions(_ state: borrowing FeedState, _ tuning: Tuning) throws {
+    private mutating func allocatePositions(
+        _ state: borrowing FeedState, _ spread: Spread, _ tuning: Tuning
+    ) throws {
         var floor: UInt64?
         var i = 0
         var isBelowGap = false
@@ -199,10 +212,15 @@ struct Layout {
                 let (count, ceiling) = unplaced(from: i)
                 let isInside = floor != nil && ceiling != nil
                 let isTop = isInside && !isBelowGap && hasOnlyDetached(above: i, state)
-                let (first, step) = try Self.positions(
+                let found = Self.positions(
                     count, above: ceiling, below: floor, hugsCeiling: isBelowGap || isTop, tuning)
-                for n in 0..<count { chunks[chunk + n].position = first + UInt64(n) * step }
-                (floor, isBelowGap) = (first, false)
+                if let (first, step) = found {
+                    for n in 0..<count { chunks[chunk + n].position = first + UInt64(n) * step }
+                } else {
+                    let exhausted = PositionsExhausted(above: floor, below: ceiling)
+                    guard spread == .nearby, spreadNearby(i, tuning) else { throw exhausted }
+                }
+                (floor, isBelowGap) = (chunks[chunk].position, false)
             }
             i += 1
         }
@@ -244,31 +262,53 @@ struct Layout {
     /// Returns `count` positions between two in use, as the first and their distance. Downward fills of a gap
     /// append below its upper side, upward fills above its lower side, and what comes on top of the server's
     /// rows goes below the detached entries there. All must find room many times.
+    /// Returns nil if there is no room.
     private static func positions(
         _ count: Int, above ceiling: UInt64?, below floor: UInt64?, hugsCeiling: Bool,
         _ tuning: Tuning
-    ) throws -> (first: UInt64, step: UInt64) {
+    ) -> (first: UInt64, step: UInt64)? {
         let number = UInt64(count)
         switch (floor, ceiling) {
         case (nil, nil):
             return (1 << 63, tuning.outerStride)
         case (nil, let ceiling?):
             let step = min(tuning.outerStride, (ceiling - 1) / number)
-            if step == 0 { throw PositionsExhausted() }
+            if step == 0 { return nil }
             return (ceiling - number * step, step)
         case (let floor?, nil):
             let step = min(tuning.outerStride, (.max - floor) / number)
-            if step == 0 { throw PositionsExhausted() }
+            if step == 0 { return nil }
             return (floor + step, step)
         case (let floor?, let ceiling?):
             let step = min(tuning.innerStride, (ceiling - floor - 1) / (number + 1))
-            if step == 0 { throw PositionsExhausted() }
+            if step == 0 { return nil }
             return (hugsCeiling ? ceiling - number * step : floor + step, step)
         }
     }
 
+    /// Spaces the chunks around an item evenly, as far as they are loaded. Returns false if they would still
+    /// be crowded.
+    private mutating func spreadNearby(_ item: Int, _ tuning: Tuning) -> Bool {
+        let first = items[..<item].lastIndex { if case .unloaded = $0 { true } else { false } }
+        let end = items[item...].firstIndex { if case .unloaded = $0 { true } else { false } }
+        let nearby = items[(first.map { $0 + 1 } ?? 0)..<(end ?? items.count)].compactMap { item in
+            if case .chunk(let chunk) = item { chunk } else { nil }
+        }
+        var (floor, ceiling): (UInt64?, UInt64?)
+        if let first, case .unloaded(let above) = items[first] { floor = above.upperBound }
+        if let end, case .unloaded(let below) = items[end] { ceiling = below.lowerBound }
+        let number = UInt64(nearby.count)
+        let room = (ceiling ?? .max) - (floor ?? 0)
+        let step = min(tuning.outerStride, room / (number + 1))
+        if step < tuning.innerStride { return false }
+        // where the feed ends, it has room for more beyond
+        let start = floor.map { $0 + step } ?? ceiling.map { $0 - number * step } ?? 1 << 63
+        for (n, chunk) in nearby.enumerated() { chunks[chunk].position = start + UInt64(n) * step }
+        return true
+    }
+
     /// Spaces all chunks evenly around the middle of the range.
-    private mutating func spread(_ tuning: Tuning) {
+    private mutating func spreadAll(_ tuning: Tuning) {
         let step = min(tuning.outerStride, 1 << 62 / UInt64(chunks.count + 1))
         for i in chunks.indices { chunks[i].position = 1 << 63 + UInt64(i) * step }
     }

@@ -259,7 +259,7 @@ final class WriteSession {
         try focus(loader)
         let writesPositions = loader.record.keepsPlaces && loader.record.shifts.isLong
         if writesPositions { try loader.loadAll() }
-        var spreadsAnew = false
+        var (spread, reach) = (Layout.Spread.none, 8)
         while true {
             let old = try loader.takeState()
             var new = old.copy()
@@ -277,11 +277,10 @@ final class WriteSession {
             if effect.isChange {
                 do {
                     try save(
-                        effect, loader, from: old, to: new, spreadsAnew: spreadsAnew,
-                        writesPositions: writesPositions)
-                } catch is PositionsExhausted {
-                    try loader.loadAll()
-                    spreadsAnew = true
+                        effect, loader, from: old, to: new, spread: spread, writesPositions: writesPositions)
+                } catch let place as PositionsExhausted {
+                    spread = try loader.load(around: place, reach: reach) ? .nearby : .all
+                    reach *= 4
                     continue
                 }
             } else {
@@ -332,7 +331,7 @@ final class WriteSession {
 
     private func save(
         _ effect: Effect, _ loader: FeedLoader, from old: consuming FeedState,
-        to new: consuming FeedState, spreadsAnew: Bool, writesPositions: Bool
+        to new: consuming FeedState, spread: Layout.Spread, writesPositions: Bool
     ) throws {
         touch()
         enter(loader.record.collection)
@@ -350,8 +349,8 @@ final class WriteSession {
             unwritten = loader
             return
         }
-        // Must come before any write, because it may ask to start again with the whole feed.
-        let layout = try Layout(new, tuning: tuning, spreadsAnew: spreadsAnew) {
+        // Must come before any write, because it may ask to start again with more of the feed.
+        let layout = try Layout(new, tuning: tuning, spread: spread) {
             loader.chunks[$0].map { ($0.page, $0.range.count) }
         }
         let leaving = loader.leaving.filter { !loader.chunks.contains($0.position) }
@@ -366,7 +365,7 @@ final class WriteSession {
         }
         let writer = FeedWriter(
             loader, from: old, to: new, layout, removed: removal?.removed ?? RemovedChunks(),
-            writesPositions: spreadsAnew || writesPositions)
+            writesPositions: spread == .all || writesPositions)
         let difference = try writer.write()
         add(difference.locations)
         note(difference.ranks, of: loader.feed)
