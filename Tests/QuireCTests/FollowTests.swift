@@ -28,7 +28,7 @@ struct FollowTests {
         observer = try cache.feed(named: "observer")
     }
 
-    @Test(.timeLimit(.minutes(60))) func swiftFollowsC() async throws {
+    @Test(.timeLimit(.minutes(20))) func swiftFollowsC() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let program = try FollowProgram(["write", path, "\(Self.commits)", "1"])
         var (rows, generation) = try read()
