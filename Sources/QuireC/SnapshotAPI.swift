@@ -138,7 +138,7 @@ public func quire_read_gaps(
         let position = try Arguments.position(after)
         let room = try Room(rows, capacity, "the rows")
         out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
-            let gaps = try open.gaps(of: feed, after: position, limit: room.capacity)
+            let gaps = try open.read { try $0.gaps(of: feed, after: position, limit: room.capacity) }
             return try room.fill(gaps) { try quire_row(.gap($0), open, arena) }
         }
     }

@@ -57,20 +57,19 @@ import Testing
     @Test func areReadInParts() throws {
         let storage = try TemporaryCache(.cramped)
         let feed = try Self.feed(in: storage.cache, segments: 7)
-        let open = try OpenSnapshot(storage.cache)
-        let rows = try open.read { try $0.rows(of: feed, limit: .max) }
+        func gaps(after position: RowPosition?, _ limit: Int) throws -> [GapID] {
+            try storage.cache.withSnapshot { try $0.gaps(of: feed, after: position, limit: limit).map(\.id) }
+        }
+        let rows = try storage.cache.withSnapshot { try $0.rows(of: feed, limit: .max) }
         for limit in 0...7 {
-            #expect(
-                try open.gaps(of: feed, after: nil, limit: limit).map(\.id)
-                    == Array(rows.compactMap(\.gap?.id).prefix(limit)))
+            #expect(try gaps(after: nil, limit) == Array(rows.compactMap(\.gap?.id).prefix(limit)))
             for (rank, row) in rows.enumerated() {
                 let position = try #require(row.post?.position ?? row.gap?.position)
-                let gaps = try open.gaps(of: feed, after: position, limit: limit)
                 let expected = rows[(rank + 1)...].compactMap(\.gap?.id).prefix(limit)
-                #expect(gaps.map(\.id) == Array(expected), "\(limit) below row \(rank)")
+                #expect(try gaps(after: position, limit) == Array(expected), "\(limit) below row \(rank)")
             }
         }
-        #expect(try open.gaps(of: feed, after: RowPosition(chunk: .max, slot: 0), limit: 7).isEmpty)
+        #expect(try gaps(after: RowPosition(chunk: .max, slot: 0), 7).isEmpty)
     }
 
     /// What a refresh sees does not grow with the gaps that earlier ones left.

@@ -35,14 +35,6 @@
         return try snapshot.reader(feed).position(above: rank)
     }
 
-    /// Returns up to `limit` gaps of a feed below a position, or from the top if it is nil.
-    @_spi(Unstable) public func gaps(
-        of feed: Feed, after position: RowPosition?, limit: Int
-    ) throws -> [GapRow] {
-        let snapshot = Snapshot(transaction, memory, of: cache.environment)
-        return try snapshot.reader(feed).gaps(after: position, limit: limit)
-    }
-
     /// Returns the bytes of a row's body, valid as long as this object.
     @_spi(Unstable) public func bytes(of row: PostRow) throws -> UnsafeRawBufferPointer {
         try memory.body(row.body, transaction)

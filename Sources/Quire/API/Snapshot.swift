@@ -102,8 +102,11 @@ public struct Snapshot: ~Copyable {
         try readerOfRows(feed).rows(before: position, limit: max(0, limit))
     }
 
-    /// The gaps of the feed, topmost first. Costs O(gaps), not O(posts).
-    public func gaps(of feed: Feed) throws -> [GapRow] { try reader(feed).gaps() }
+    /// Reads up to `limit` gaps below a position (nil: from the top), topmost first. Costs O(1) a gap, not
+    /// O(posts).
+    public func gaps(
+        of feed: Feed, after position: RowPosition? = nil, limit: Int = .max
+    ) throws -> [GapRow] { try reader(feed).gaps(after: position, limit: limit) }
 
     /// Reads up to `limit` pages from an index on; 0 is the topmost page. Costs O(log n) of the feed's
     /// length, then O(1) a page.

@@ -250,16 +250,12 @@ final class FeedLoader {
         stride = min(stride * 2, 1 << 20)
     }
 
-    /// Loads up to `reach` chunks on each side of a place without a free position. Beyond 512 it loads the
-    /// whole feed, and returns false.
-    func load(around place: PositionsExhausted, reach: Int) throws -> Bool {
-        if reach > 512 {
-            try loadAll()
-            return false
-        }
+    /// Loads up to `reach` chunks on each side of a place without a free position; beyond 512, the whole
+    /// feed.
+    func load(around place: PositionsExhausted, reach: Int) throws {
+        if reach > 512 { return try loadAll() }
         if let above = place.above { try load(upTo: above, count: reach) }
         if let below = place.below { try load(from: below, count: reach) }
-        return true
     }
 
     // MARK: Walking the chunks

@@ -120,7 +120,8 @@ struct KnownGaps {
         try cursor.before(NumberKey(lower)).flatMap { NumberKey($0.key)?.number } != upper
     }
 
-    private func forEach(from position: UInt64 = 0, _ body: (Known) throws -> Bool) throws {
+    /// Calls `body` with each gap of the feed from a position on, known or not, while it returns true.
+    func forEach(from position: UInt64 = 0, _ body: (Known) throws -> Bool) throws {
         try withCursor { cursor in
             var found = try gap(cursor.seek(NumberKey(position)))
             while let known = found, try body(known) {

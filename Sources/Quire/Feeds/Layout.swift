@@ -40,24 +40,14 @@ struct Layout {
     /// A stored chunk.
     typealias Home = (page: UInt64, entries: Int)
 
-    /// Which chunks get new positions, apart from new ones.
-    enum Spread {
-        case none, all
-        /// The chunks that are loaded around a place without a free position.
-        case nearby
-    }
-
-    /// `home` returns the stored chunk at a position.
+    /// `home` returns the stored chunk at a position. `spreads`: where there is no free position, the chunks
+    /// that are loaded around the place get new ones.
     init(
-        _ state: borrowing FeedState, tuning: Tuning, spread: Spread, home: (UInt64) -> Home?
+        _ state: borrowing FeedState, tuning: Tuning, spreads: Bool, home: (UInt64) -> Home?
     ) throws {
         cut(state, home, tuning.chunkLimit)
-        if spread == .all {
-            spreadAll(tuning)
-        } else {
-            keepPositions()
-            try allocatePositions(state, spread, tuning)
-        }
+        keepPositions()
+        try allocatePositions(state, spreads, tuning)
     }
 
     /// Returns the chunk at a position. Positions ascend.
@@ -197,7 +187,7 @@ struct Layout {
     }
 
     private mutating func allocatePositions(
-        _ state: borrowing FeedState, _ spread: Spread, _ tuning: Tuning
+        _ state: borrowing FeedState, _ spreads: Bool, _ tuning: Tuning
     ) throws {
         var floor: UInt64?
         var i = 0
@@ -210,15 +200,13 @@ struct Layout {
                 (floor, isBelowGap) = (chunks[chunk].position, false)
             case .chunk(let chunk):
                 let (count, ceiling) = unplaced(from: i)
-                let isInside = floor != nil && ceiling != nil
-                let isTop = isInside && !isBelowGap && hasOnlyDetached(above: i, state)
+                let hugsCeiling = isBelowGap || hasOnlyDetached(above: i, state)
                 let found = Self.positions(
-                    count, above: ceiling, below: floor, hugsCeiling: isBelowGap || isTop, tuning)
+                    count, above: ceiling, below: floor, hugsCeiling: hugsCeiling, tuning)
                 if let (first, step) = found {
                     for n in 0..<count { chunks[chunk + n].position = first + UInt64(n) * step }
-                } else {
-                    let exhausted = PositionsExhausted(above: floor, below: ceiling)
-                    guard spread == .nearby, spreadNearby(i, tuning) else { throw exhausted }
+                } else if !spreads || !spread(around: i, tuning) {
+                    throw PositionsExhausted(above: floor, below: ceiling)
                 }
                 (floor, isBelowGap) = (chunks[chunk].position, false)
             }
@@ -287,29 +275,24 @@ struct Layout {
     }
 
     /// Spaces the chunks around an item evenly, as far as they are loaded. Returns false if they would still
-    /// be crowded.
-    private mutating func spreadNearby(_ item: Int, _ tuning: Tuning) -> Bool {
-        let first = items[..<item].lastIndex { if case .unloaded = $0 { true } else { false } }
-        let end = items[item...].firstIndex { if case .unloaded = $0 { true } else { false } }
-        let nearby = items[(first.map { $0 + 1 } ?? 0)..<(end ?? items.count)].compactMap { item in
-            if case .chunk(let chunk) = item { chunk } else { nil }
-        }
+    /// be crowded, and more must be loaded.
+    private mutating func spread(around item: Int, _ tuning: Tuning) -> Bool {
+        var (first, end) = (item, item)
         var (floor, ceiling): (UInt64?, UInt64?)
-        if let first, case .unloaded(let above) = items[first] { floor = above.upperBound }
-        if let end, case .unloaded(let below) = items[end] { ceiling = below.lowerBound }
+        while first > 0, floor == nil {
+            if case .unloaded(let above) = items[first - 1] { floor = above.upperBound } else { first -= 1 }
+        }
+        while end < items.count, ceiling == nil {
+            if case .unloaded(let below) = items[end] { ceiling = below.lowerBound } else { end += 1 }
+        }
+        let nearby = items[first..<end].compactMap { if case .chunk(let chunk) = $0 { chunk } else { nil } }
         let number = UInt64(nearby.count)
-        let room = (ceiling ?? .max) - (floor ?? 0)
-        let step = min(tuning.outerStride, room / (number + 1))
-        if step < tuning.innerStride { return false }
-        // where the feed ends, it has room for more beyond
+        let step = min(tuning.outerStride, ((ceiling ?? .max) - (floor ?? 0)) / (number + 1))
+        let isWhole = floor == nil && ceiling == nil
+        if step < tuning.innerStride && !isWhole { return false }
+        // where the feed ends, room is left beyond
         let start = floor.map { $0 + step } ?? ceiling.map { $0 - number * step } ?? 1 << 63
         for (n, chunk) in nearby.enumerated() { chunks[chunk].position = start + UInt64(n) * step }
         return true
-    }
-
-    /// Spaces all chunks evenly around the middle of the range.
-    private mutating func spreadAll(_ tuning: Tuning) {
-        let step = min(tuning.outerStride, 1 << 62 / UInt64(chunks.count + 1))
-        for i in chunks.indices { chunks[i].position = 1 << 63 + UInt64(i) * step }
     }
 }

@@ -29,12 +29,12 @@ private struct Source {
     /// read's rows.
     private var step: Int
 
-    static let stepLimit = 64
+    private static let stepLimit = 64
 
-    /// - Parameter step: How many rows to read ahead at first.
-    init(_ feed: MergedFeed, _ position: SourcePosition, step: Int) throws {
+    /// `count` is the number of feeds that are merged.
+    init(_ feed: MergedFeed, _ position: SourcePosition, amongst count: Int) throws {
         (reader, collection, at) = (feed.reader, feed.collection, position)
-        self.step = min(step, Self.stepLimit)
+        step = max(4, Self.stepLimit / count)
         do {
             let record = try reader.record()
             head = record.counts.entries > 0 && record.head.link != .end ? record.head.link : nil
@@ -129,8 +129,6 @@ struct Merging {
     /// True if several of the feeds share their posts.
     private let sharesPosts: Bool
     private let numbers: [UInt32: Int]
-    private var candidates = Candidates([])
-    private static let firstStep = 4
 
     init(_ feeds: [MergedFeed], from position: MergedPosition?) throws {
         let positions = position?.sources ?? Array(repeating: SourcePosition(), count: feeds.count)
@@ -138,8 +136,7 @@ struct Merging {
             throw QuireError(
                 .badArgument, "a position in a list of \(positions.count) feeds, not \(feeds.count)")
         }
-        let step = max(Self.firstStep, Source.stepLimit / max(1, feeds.count))
-        sources = try zip(feeds, positions).map { try Source($0, $1, step: step) }
+        sources = try zip(feeds, positions).map { try Source($0, $1, amongst: feeds.count) }
         numbers = try Self.numbers(of: feeds)
         sharesPosts = Set(feeds.map(\.collection)).count < feeds.count
     }
@@ -166,7 +163,8 @@ struct Merging {
         var rows: [MergedRow] = []
         rows.reserveCapacity(min(limit, 1024))
         var stop = MergedRows.Stop.limit
-        if limit > 0 { candidates = try Candidates(sources.indices.compactMap { try candidate($0, limit) }) }
+        let asked = limit > 0 ? Array(sources.indices) : []
+        var candidates = try Candidates(asked.compactMap { try candidate($0, limit) })
         while rows.count < limit {
             guard let source = candidates.first?.source,
                 let item = try sources[source].next(limit - rows.count)

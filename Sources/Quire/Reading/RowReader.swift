@@ -7,21 +7,15 @@ struct RowReader {
 
     func record() throws -> FeedRecord { try transaction.feed(feed) }
 
-    func gaps() throws -> [GapRow] {
-        try KnownGaps(transaction, feed: feed).all.map { Self.row($0.record, at: $0.position) }
-    }
-
     /// Returns up to `limit` gaps below a position, or from the top if it is nil.
     func gaps(after position: RowPosition?, limit: Int) throws -> [GapRow] {
         var gaps: [GapRow] = []
-        if position?.chunk == .max { return gaps }
-        try transaction.withCursor(.gaps(of: feed)) { cursor in
-            // a gap is above the entries of its chunk
-            var found = try position.map { try cursor.seek(NumberKey($0.chunk + 1)) } ?? cursor.first()
-            while gaps.count < limit, let (key, value) = found, let key = NumberKey(key) {
-                gaps.append(Self.row(try GapRecord(value, "a gap of feed number \(feed)"), at: key.number))
-                found = try cursor.next()
-            }
+        guard limit > 0, position?.chunk != .max else { return gaps }
+        // a gap is above the entries of its chunk
+        let first = position.map { $0.chunk + 1 } ?? 0
+        try KnownGaps(transaction, feed: feed, isEmpty: true).forEach(from: first) { gap in
+            gaps.append(Self.row(gap.record, at: gap.position))
+            return gaps.count < limit
         }
         return gaps
     }

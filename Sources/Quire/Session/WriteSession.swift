@@ -259,7 +259,7 @@ final class WriteSession {
         try focus(loader)
         let writesPositions = loader.record.keepsPlaces && loader.record.shifts.isLong
         if writesPositions { try loader.loadAll() }
-        var (spread, reach) = (Layout.Spread.none, 8)
+        var reach = 0
         while true {
             let old = try loader.takeState()
             var new = old.copy()
@@ -277,10 +277,11 @@ final class WriteSession {
             if effect.isChange {
                 do {
                     try save(
-                        effect, loader, from: old, to: new, spread: spread, writesPositions: writesPositions)
+                        effect, loader, from: old, to: new, spreads: reach > 0,
+                        writesPositions: writesPositions)
                 } catch let place as PositionsExhausted {
-                    spread = try loader.load(around: place, reach: reach) ? .nearby : .all
-                    reach *= 4
+                    reach = max(8, 4 * reach)
+                    try loader.load(around: place, reach: reach)
                     continue
                 }
             } else {
@@ -331,7 +332,7 @@ final class WriteSession {
 
     private func save(
         _ effect: Effect, _ loader: FeedLoader, from old: consuming FeedState,
-        to new: consuming FeedState, spread: Layout.Spread, writesPositions: Bool
+        to new: consuming FeedState, spreads: Bool, writesPositions: Bool
     ) throws {
         touch()
         enter(loader.record.collection)
@@ -350,7 +351,7 @@ final class WriteSession {
             return
         }
         // Must come before any write, because it may ask to start again with more of the feed.
-        let layout = try Layout(new, tuning: tuning, spread: spread) {
+        let layout = try Layout(new, tuning: tuning, spreads: spreads) {
             loader.chunks[$0].map { ($0.page, $0.range.count) }
         }
         let leaving = loader.leaving.filter { !loader.chunks.contains($0.position) }
@@ -365,7 +366,7 @@ final class WriteSession {
         }
         let writer = FeedWriter(
             loader, from: old, to: new, layout, removed: removal?.removed ?? RemovedChunks(),
-            writesPositions: spread == .all || writesPositions)
+            writesPositions: writesPositions)
         let difference = try writer.write()
         add(difference.locations)
         note(difference.ranks, of: loader.feed)

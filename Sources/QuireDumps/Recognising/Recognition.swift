@@ -77,14 +77,7 @@ extension Recognition {
                 try Scanner(depth: PageParser.depthLimit).read(document)
                 throw DumpError(.data, "not JSON: it is cut off")
             }
-            if outline.root.kind == .array, let found = try Self.ofElements(outline, wishes) {
-                self = found
-                return
-            }
-            let recognizer = Recognizer(wishes: wishes, envelope: envelope, outline: outline)
-            let found = try recognizer.find()
-            let items = outline.find(found.profile.items.keys) ?? 0
-            self.init(found, wishes, envelope, outline, Array(outline.children(of: items)))
+            self = try Self.ofResponse(outline, envelope, wishes)
         } catch {
             throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
         }
@@ -162,21 +155,27 @@ extension Recognition {
         }
     }
 
+    private static func ofResponse(
+        _ outline: JSONOutline, _ envelope: Envelope?, _ wishes: Wishes
+    ) throws(DumpError) -> Recognition {
+        if outline.root.kind == .array, let found = try ofElements(outline, wishes) { return found }
+        let found = try Recognizer(wishes: wishes, envelope: envelope, outline: outline).find()
+        let items = outline.find(found.profile.items.keys) ?? 0
+        return Recognition(found, wishes, envelope, outline, Array(outline.children(of: items)))
+    }
+
     /// Recognises the elements of an array that are responses, each one a list of items. Returns nil if most
     /// are something else.
     private static func ofLists(_ outline: JSONOutline, _ wishes: Wishes) throws(DumpError) -> Recognition? {
         let documents = Array(outline.children(of: 0))
         let lists = documents.filter { outline.nodes[$0].kind == .array }
         let first = lists.first { list in
-            outline.children(of: list).first { _ in true }.map { outline.nodes[$0].kind == .object } ?? false
+            outline.children(of: list).prefix(1).contains { outline.nodes[$0].kind == .object }
         }
         guard lists.count * 2 > documents.count, let first,
             let inner = JSONOutline(outline.slice(outline.nodes[first].range))
         else { return nil }
-        if let found = try ofElements(inner, wishes) { return found }
-        let found = try Recognizer(wishes: wishes, envelope: nil, outline: inner).find()
-        let items = inner.find(found.profile.items.keys) ?? 0
-        return Recognition(found, wishes, nil, inner, Array(inner.children(of: items)))
+        return try ofResponse(inner, nil, wishes)
     }
 
     /// Recognises the elements of an array that are responses, or items of an API whose ids have a name of

@@ -34,7 +34,9 @@ extension Pager {
         let feed = feed
         return try feed.cache.withSnapshot { snapshot in
             let post = try snapshot.find(marker, in: feed)
-            guard let gap = try snapshot.gaps(of: feed).first else { return post == nil ? .tail : nil }
+            guard let gap = try snapshot.gaps(of: feed, limit: 1).first else {
+                return post == nil ? .tail : nil
+            }
             guard let post else { return .gap(gap.id) }
             let (upper, lower) = (
                 try snapshot.rank(of: gap.position, in: feed), try snapshot.rank(of: post.position, in: feed)

@@ -104,7 +104,7 @@ public actor Pager {
         case .keepGap: break
         case .fillUntilOverlap(let pages):
             let feed = feed
-            let gap = try feed.cache.withSnapshot { try $0.gaps(of: feed).first?.id }
+            let gap = try feed.cache.withSnapshot { try $0.gaps(of: feed, limit: 1).first?.id }
             if let gap { try await fill(gap, pages: pages) }
         case .startAfresh:
             try await changeServerState { $0.isDropPending = true }

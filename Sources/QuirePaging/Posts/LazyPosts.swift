@@ -119,7 +119,7 @@ extension Pager {
     /// Requests one page of what is missing, topmost first.
     fileprivate func fetchWhatIsMissing() async throws -> PageResult {
         let (info, gap) = try feed.cache.withSnapshot { snapshot in
-            (try snapshot.info(of: feed), try snapshot.gaps(of: feed).first?.id)
+            (try snapshot.info(of: feed), try snapshot.gaps(of: feed, limit: 1).first?.id)
         }
         if info.posts == 0 || info.head != .end { return try await refresh() }
         if let gap { return try await fill(gap) }
