@@ -196,6 +196,7 @@ import Testing
     @Test(arguments: [
         (#"{"id": "%", "reblogs_count": 0, "visibility": "public", "uri": "https://m/%"}"#, ""),
         (#"{"id": %, "updated_at": 1700000%00}"#, "[]"),
+        (#"{"question_id": %, "last_activity_date": 1700000%00}"#, ""),
     ])
     func responsesThatAreListsOnALineEach(item: String, last: String) throws {
         func post(_ id: Int) -> String { item.replacing("%", with: "\(id)") }

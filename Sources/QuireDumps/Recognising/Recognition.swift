@@ -77,6 +77,10 @@ extension Recognition {
                 try Scanner(depth: PageParser.depthLimit).read(document)
                 throw DumpError(.data, "not JSON: it is cut off")
             }
+            if outline.root.kind == .array, let found = try Self.ofElements(outline, wishes) {
+                self = found
+                return
+            }
             self = try Self.ofResponse(outline, envelope, wishes)
         } catch {
             throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
@@ -158,7 +162,6 @@ extension Recognition {
     private static func ofResponse(
         _ outline: JSONOutline, _ envelope: Envelope?, _ wishes: Wishes
     ) throws(DumpError) -> Recognition {
-        if outline.root.kind == .array, let found = try ofElements(outline, wishes) { return found }
         let found = try Recognizer(wishes: wishes, envelope: envelope, outline: outline).find()
         let items = outline.find(found.profile.items.keys) ?? 0
         return Recognition(found, wishes, envelope, outline, Array(outline.children(of: items)))
