@@ -47,7 +47,7 @@ public final class ClusterFeed: Sendable {
     /// - Throws: `CancellationError`.
     nonisolated(nonsending) public func outcome(of ticket: Ticket, issuer: UInt64) async throws -> Outcome? {
         if issuers.withLock({ $0.contains(issuer) }) { return nil }
-        let outcome = await shard.outcome(of: ticket, in: feed, until: .now + .seconds(10))
+        let outcome = await shard.outcome(of: ticket, in: feed, until: .now + shard.options.patience)
         try Task.checkCancellation()
         return outcome
     }

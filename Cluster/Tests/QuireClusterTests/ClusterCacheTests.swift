@@ -123,7 +123,10 @@ struct ClusterCacheTests {
         let fetch: @Sendable (Request) async throws -> Answer = { request in
             fetches.withLock { $0 += 1 }
             // as long as it takes the others to see the plan
-            while try nodes[1].applied().number < nodes[0].applied().number { await Task.yield() }
+            while try nodes[1].applied().number < nodes[0].applied().number {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
             return server.answer(to: request.target, limit: 5, options: FeedOptions(order: .keyless))
         }
         let outcomes = try await withThrowingTaskGroup(of: Outcome.self) { group in

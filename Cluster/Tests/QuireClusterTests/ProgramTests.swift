@@ -27,19 +27,32 @@ struct ProgramTests {
         return process
     }
 
-    private func output(_ name: String, _ arguments: [String]) throws -> (status: Int32, text: String) {
+    /// Waits on a thread of its own: tests share as few as there are processors. The program ends with the
+    /// test.
+    private func output(
+        _ name: String, _ arguments: [String]
+    ) async throws -> (status: Int32, text: String) {
         let (process, pipe) = (process(name, arguments), Pipe())
         process.standardOutput = pipe
         process.standardError = pipe
         try process.run()
-        let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        let text = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    let bytes = pipe.fileHandleForReading.readDataToEndOfFile()
+                    process.waitUntilExit()
+                    continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+                }
+            }
+        } onCancel: {
+            process.terminate()
+        }
         return (process.terminationStatus, text)
     }
 
     /// The leader of the log is killed, and a node in a process of its own: nothing is lost, all are equal.
-    @Test func theDemoLosesNothing() throws {
-        let (status, text) = try output("quire-cluster-demo", [])
+    @Test func theDemoLosesNothing() async throws {
+        let (status, text) = try await output("quire-cluster-demo", [])
         #expect(status == 0 && text.contains("nothing is lost, and all nodes are equal"), "\(text)")
     }
 
@@ -48,7 +61,7 @@ struct ProgramTests {
         let log = [
             "--nats", servers.addresses[0], "--cache", "test", "--replicas", "1", "--allow-one-replica",
         ]
-        let port = try #require(UInt16(servers.addresses[0].split(separator: ":").last!)) + 1
+        let port = servers.sparePort
         let node = process(
             "quire-node",
             ["run", "--folder", "\(folder.path)/a", "--port", "\(port)", "--name", "first"] + log)
@@ -70,12 +83,13 @@ struct ProgramTests {
         }
         var metrics = ""
         while !metrics.contains("quire_applied_entry{shard=\"0\"} 3") {
+            try Task.checkCancellation()
             metrics = (try? await get("metrics"))?.1 ?? ""
         }
         #expect(metrics.contains("# TYPE quire_lag_entries gauge\nquire_lag_entries{shard=\"0\"} 0\n"))
         #expect(try await get("health") == (200, "shard 0: entry 3 of 3: follows\n"))
         #expect(try await get("other").0 == 404)
-        let (status, text) = try output("quire-node", ["status", "--compare"] + log)
+        let (status, text) = try await output("quire-node", ["status", "--compare"] + log)
         #expect(status == 0 && text.contains("entries     1 to 3,"), "\(text)")
         #expect(text.contains("checkpoint  entry 3,"), "\(text)")
         #expect(text.contains("\(servers.addresses[0]), 3 entries equal to the leader's\n"), "\(text)")
@@ -87,8 +101,8 @@ struct ProgramTests {
         #expect(health.1.contains("shard 0: entry 3 of 3: "))
     }
 
-    @Test func theSampleConfigurationFlushes() throws {
-        let (status, text) = try output("quire-node", ["configuration", "a", "b", "c"])
+    @Test func theSampleConfigurationFlushes() async throws {
+        let (status, text) = try await output("quire-node", ["configuration", "a", "b", "c"])
         #expect(status == 0 && text.contains("sync_interval: always"))
         #expect(text.contains("routes: [nats://a:6222, nats://b:6222, nats://c:6222]"))
     }

@@ -33,6 +33,8 @@ public final class NATSServers: Sendable {
     private let servers: Mutex<[Server]>
     private let folder: String
     private let places: [ServerNetwork.Place]
+    /// A port of loopback that no other servers take, for a program that a test starts beside them.
+    public let sparePort: UInt16
     /// What keeps the ports for these servers.
     private let holders: [FileHandle]
 
@@ -46,8 +48,9 @@ public final class NATSServers: Sendable {
         self.folder = folder
         let loopback = ServerNetwork.Place(host: "127.0.0.1", command: [])
         places = network?.places ?? Array(repeating: loopback, count: count)
-        let held = try Self.freePorts(2 * count)
-        let ports = held.map(\.number)
+        let held = try Self.freePorts(2 * count + 1)
+        let ports = held.dropLast().map(\.number)
+        sparePort = held.last!.number
         holders = held.map(\.holder)
         let routes = zip(places, ports[count...]).map { "nats://\($0.host):\($1)" }.joined(separator: ", ")
         var made: [Server] = []
@@ -112,7 +115,7 @@ public final class NATSServers: Sendable {
         }
     }
 
-    /// Kills a server at once (SIGKILL), and returns when it is gone.
+    /// Kills a server at once (SIGKILL), and returns when it has ended.
     public func kill(_ index: Int) {
         let process = servers.withLock { servers in
             defer { servers[index].process = nil }
@@ -120,7 +123,10 @@ public final class NATSServers: Sendable {
         }
         guard let process else { return }
         Self.signal(process, SIGKILL)
-        while Self.signal(process, 0) == 0 { usleep(2000) }
+        // Foundation may see that late: a program that was started at the same time can have inherited what
+        // tells it.
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     }
 
     /// Stops a server, which keeps its connections, or lets it go on.

@@ -63,6 +63,8 @@ public struct ClusterOptions: Sendable {
     public var onEvent: (@Sendable (ClusterEvent) -> Void)?
     /// Waits before something is tried again. Tests replace it.
     var pause: @Sendable () async -> Void = { try? await Task.sleep(for: .milliseconds(100)) }
+    /// How long a pager waits for the page that another node fetches. Tests replace it.
+    var patience = Duration.seconds(10)
     /// How often the log must say that it has lost what it had before it is believed: a new leader may still
     /// be reading what it keeps.
     var lossesBelieved = 50
