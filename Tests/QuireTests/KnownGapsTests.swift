@@ -33,18 +33,28 @@ import Testing
         }
     }
 
-    /// Asking for the gaps of one run shows those, and no others.
-    @Test func oneRunIsShown() throws {
+    /// Asking for some gaps of one run shows those, and no others but their neighbours.
+    @Test func whatIsSoughtIsShown() throws {
         let storage = try TemporaryCache(.cramped)
         let feed = try Self.feed(in: storage.cache, segments: 9)
         try storage.cache.write { session in
             let chunks = try Self.chunks(session.transaction, feed.number)
             let gaps = Array(chunks.dropFirst())
+            let all = try KnownGaps(session.transaction, feed: feed.number).all
             var known = try KnownGaps(session.transaction, feed: feed.number, isWhole: false)
             try known.load(around: [chunks[4]])
             #expect(Self.picture(known, gaps) == "0 ..3 4 ..7")
-            try known.load(in: chunks[1]...chunks[3])
-            #expect(Self.picture(known, gaps) == "0 1 2 3 4 ..7")
+            let third = SoughtGaps.filled(by: all[2].record.gap.down.link)
+            let elsewhere = SoughtGaps.filled(by: all[6].record.gap.down.link)
+            for sought in [elsewhere, .belowUnkeyed, .endInDoubt, .searched] {
+                try known.load(sought, in: chunks[1]...chunks[3])
+                #expect(Self.picture(known, gaps) == "0 ..3 4 ..7", "\(sought)")
+                #expect(known.lacking(in: chunks[2]...chunks[3]).last == sought)
+                #expect(known.lacking(in: chunks[2]...chunks[4]).isEmpty)
+            }
+            try known.load(third, in: chunks[1]...chunks[3])
+            #expect(Self.picture(known, gaps) == "0 ..2 3 4 ..7")
+            #expect(known.lacking(in: chunks[1]...chunks[2]).last == third)
             let gap = known.all[0].record.gap.id
             #expect(try known.gap(gap)?.position == chunks[1])
             let hidden = try KnownGaps(session.transaction, feed: feed.number).all[6].record.gap.id

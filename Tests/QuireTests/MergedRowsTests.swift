@@ -232,6 +232,8 @@ import Testing
                 if read.stop == .end { break }
             }
             #expect(Array(rows.prefix(whole.rows.count)) == whole.rows, "\(what)")
+            let past = try snapshot.mergedRows(of: feeds, limit: 10_000, pastFrontiers: true)
+            #expect(past.rows == rows && past.stop == .end, "\(what)")
             for (source, feed) in feeds.enumerated() {
                 let own = rows.filter { $0.source == source }
                 let walk = try snapshot.rows(of: feed, limit: 1_000)

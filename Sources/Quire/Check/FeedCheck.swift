@@ -192,7 +192,7 @@ struct FeedCheck {
             find(.ahead, "a chunk of epoch \(epoch) of \(record.shifts.epoch)")
         }
         var seen = Set<PostID>(minimumCapacity: chunk.ids.count)
-        let everywhere = index.places(of: chunk.ids).sorted { $0.id < $1.id }
+        let everywhere = index.places(of: chunk.ids).sorted { ($0.id, $0.feed) < ($1.id, $1.feed) }
         var next = everywhere.startIndex
         for (i, (id, entry)) in zip(chunk.ids, chunk.entries).enumerated() {
             counts.add(entry, 1)
@@ -228,8 +228,9 @@ struct FeedCheck {
         ] where time > counters.clock { find(.ahead, "post \(id) was \(what) in the future") }
     }
 
-    /// Checks that all entries of a post show the same body, except placeholders. The feed with the lowest
-    /// number that shows a body counts it.
+    /// Checks that all entries of a post show the same body, except placeholders: each is compared with that
+    /// of the next lower feed and of the next higher one. The feed with the lowest number that shows a body
+    /// counts it. `places` ascend by feed.
     private mutating func checkBody(
         of id: PostID, _ entry: Entry, _ places: ArraySlice<PostIndex.Place>,
         _ bodies: BodyUsage
@@ -239,18 +240,8 @@ struct FeedCheck {
             if entry.body.record != 0 { find(.body, "post \(id) is a placeholder with a body") }
             return
         }
-        var isCounted = false
-        for (_, other, position) in places where other != feed {
-            guard let shown = try? transaction.entry(of: id, at: position, of: other) else {
-                find(.index, "post \(id) is not where the index has it in feed number \(other)")
-                continue
-            }
-            if shown.isPlaceholder { continue }
-            if !shown.hasSameBody(as: entry) {
-                find(.body, "post \(id) shows another body than in feed number \(other)")
-            }
-            isCounted = isCounted || other < feed
-        }
+        let isCounted = showsBody(of: id, entry, places.prefix { $0.feed < feed }.reversed())
+        _ = showsBody(of: id, entry, places.drop { $0.feed <= feed })
         if let newest = entry.newest, entry.version.map({ $0 >= newest }) ?? true {
             find(.body, "post \(id) is marked outdated, but no newer version was seen")
         }
@@ -259,6 +250,25 @@ struct FeedCheck {
             posts.bytes += UInt64(entry.body.length)
             bodies.add(Int(entry.body.length), of: entry.body.record)
         }
+    }
+
+    /// Compares an entry with the first in these places that is no placeholder. Returns false if there is
+    /// none.
+    private mutating func showsBody(
+        of id: PostID, _ entry: Entry, _ places: some Sequence<PostIndex.Place>
+    ) -> Bool {
+        for (_, other, position) in places {
+            guard let shown = try? transaction.entry(of: id, at: position, of: other) else {
+                find(.index, "post \(id) is not where the index has it in feed number \(other)")
+                continue
+            }
+            if shown.isPlaceholder { continue }
+            if !shown.hasSameBody(as: entry) {
+                find(.body, "post \(id) shows another body than in feed number \(other)")
+            }
+            return true
+        }
+        return false
     }
 
     private mutating func checkKey(of id: PostID, _ entry: Entry) {

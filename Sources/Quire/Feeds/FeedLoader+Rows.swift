@@ -42,6 +42,7 @@ extension FeedLoader {
                     count: 0, unkeyed: 0, chunks: position...last, hidesGaps: gap?.hidesOthers ?? false)
                 span.lacksPlaceholders = record.counts.placeholders == 0 || lacks(.placeholder, in: span)
                 span.lacksPageEnds = lacks(.pageEnd, in: span)
+                if span.hidesGaps { span.lacksGaps = self.gaps.lacking(in: span.chunks) }
                 if !span.hidesGaps, let detached = try detached(atTopOf: span.chunks) {
                     (span.chunks, span.isDetached) = (detached.chunks, true)
                     expected = detached.next ?? bound

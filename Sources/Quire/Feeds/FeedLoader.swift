@@ -7,7 +7,7 @@ final class FeedLoader {
     @exclusivity(unchecked) private(set) var record: FeedRecord
     @exclusivity(unchecked) private var clock: UInt64
     private let openIndex: (UInt32) throws -> PostIndex
-    private let openRanks: () throws -> RankIndex?
+    private let openRanks: (_ mayWrite: Bool) throws -> RankIndex?
     @exclusivity(unchecked) private var opened: PostIndex?
     @exclusivity(unchecked) private(set) var gaps: KnownGaps { didSet { rows = nil } }
     @exclusivity(unchecked) private(set) var chunks = LoadedChunks() { didSet { rows = nil } }
@@ -39,10 +39,11 @@ final class FeedLoader {
     /// Chunks of which everything will leave, by position. Those that no rule asks for stay unloaded.
     @exclusivity(unchecked) private(set) var leaving: [LeavingChunk] = [] { didSet { rows = nil } }
 
-    /// `ranks` returns the page index of the feed, or nil if it is not up to date.
+    /// `ranks` returns the page index of the feed. If it is not up to date, it is written, or nil.
     init(
         _ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int,
-        index: @escaping (UInt32) throws -> PostIndex, ranks: @escaping () throws -> RankIndex?
+        index: @escaping (UInt32) throws -> PostIndex,
+        ranks: @escaping (_ mayWrite: Bool) throws -> RankIndex?
     ) throws {
         self.transaction = transaction
         self.feed = feed
@@ -61,6 +62,7 @@ final class FeedLoader {
         if !leaving.isEmpty { leaving = [] }
         if let written = written.take() { chunks = written.loaded() }
         if !lacking.isEmpty { lacking = [] }
+        if !gaps.lacking.isEmpty { gaps.forgetLacking() }
         strideEnd = nil
         countsRuns = record.options.paging.isPositional
     }
@@ -97,7 +99,9 @@ final class FeedLoader {
 
     /// Returns the number of rows in these chunks and of the gaps between them; nil if only the chunks tell.
     func rows(in range: ClosedRange<UInt64>) throws -> Int? {
-        guard range.upperBound < .max, let ranks = try openRanks() else { return nil }
+        // a write moves what is read in place: chunks that leave, and the id index
+        guard range.upperBound < .max, let ranks = try openRanks(leaving.isEmpty) else { return nil }
+        opened = nil
         return ranks.ranks(before: range.upperBound + 1).rows &- ranks.ranks(before: range.lowerBound).rows
     }
 
@@ -114,13 +118,15 @@ final class FeedLoader {
     /// Loads the chunks of those posts that are known, and their tombstones.
     func load(posts ids: some Collection<PostID>) throws {
         if ids.isEmpty { return }
+        var others: [(id: PostID, place: OtherPlaces.Place)] = []
         for (i, holder, position) in try index().places(of: ids) {
             if holder == feed {
                 try load(position)
             } else {
-                elsewhere.add(ids[ids.index(ids.startIndex, offsetBy: i)], holder, position)
+                others.append((ids[ids.index(ids.startIndex, offsetBy: i)], (holder, position)))
             }
         }
+        elsewhere.add(others)
         if lacksTombstones { return }
         lacksTombstones = try transaction.withCursor(.tombstones(of: feed)) { try $0.first() == nil }
         if lacksTombstones { return }
@@ -241,10 +247,8 @@ final class FeedLoader {
         case .top: try load(from: run.chunks.lowerBound, count: stride)
         case .bottom: try load(upTo: run.chunks.upperBound, count: stride)
         case .key(_, let key): try load(try position(ofKey: key, in: run.chunks))
-        case .counts:
-            countsRuns = true
-            opened = nil  // it is read in place, and the session has perhaps written its page index
-        case .gaps: try gaps.load(in: run.chunks)
+        case .counts: countsRuns = true
+        case .gaps(_, let sought): try gaps.load(sought, in: run.chunks)
         case .sought(_, let what): try load(what, in: run.chunks)
         }
         stride = min(stride * 2, 1 << 20)

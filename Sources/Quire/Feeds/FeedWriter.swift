@@ -7,6 +7,8 @@ struct FeedWriter: ~Copyable {
     private let layout: Layout
     /// True if all chunks are loaded, and those with positions are rewritten with all shifts applied.
     private let writesPositions: Bool
+    /// True if positions in chunks shift that were not loaded.
+    private let hasShifts: Bool
     private let changes: EntryChanges
     private let removed: RemovedChunks
     /// What the page index must learn.
@@ -30,7 +32,9 @@ struct FeedWriter: ~Copyable {
         )
         ranks = removed.ranks
         ranks.reserveCapacity(ranks.count + 8)
+        let epoch = loader.record.shifts.epoch
         loader.take(new, writesPositions: writesPositions)
+        hasShifts = loader.record.shifts.epoch != epoch
         changes = EntryChanges(from: old, to: new)
         self.old = old
         self.new = new
@@ -131,6 +135,8 @@ struct FeedWriter: ~Copyable {
             stored.range.count == chunk.range.count
         else { return true }
         if writesPositions && stored.isPlaced { return true }
+        // it is between chunks that shift, and must not
+        if hasShifts && stored.isPlaced && loader.record.shifts.shiftsLast(chunk.position) { return true }
         var expected = stored.range.lowerBound
         for entry in layout.entries(of: chunk) {
             if entry != expected || changes.contains(entry) { return true }

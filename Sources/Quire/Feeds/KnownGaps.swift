@@ -10,6 +10,10 @@ struct KnownGaps {
     }
 
     private(set) var all: [Known] = []
+    /// What rules have looked for, and where it is among the known gaps only.
+    private(set) var lacking: [(what: SoughtGaps, chunks: ClosedRange<UInt64>)] = []
+    /// The links of all gaps that were hidden when this was first needed. No gap changes that is not known.
+    private var hiddenLinks: Set<Link>?
     private let transaction: Transaction
     private let feed: UInt32
 
@@ -22,6 +26,9 @@ struct KnownGaps {
 
     /// Replaces the known gaps after a write.
     mutating func replace(_ known: [Known]) { all = known }
+
+    /// Forgets what was looked for.
+    mutating func forgetLacking() { lacking = [] }
 
     /// True if some gaps are not known.
     var areHidden: Bool { all.contains(where: \.hidesOthers) }
@@ -46,16 +53,51 @@ struct KnownGaps {
         }
     }
 
-    /// Loads the gaps between these chunks. They are all the gaps between two known ones.
-    mutating func load(in chunks: ClosedRange<UInt64>) throws {
-        guard let below = all.firstIndex(where: { $0.position > chunks.upperBound }) else { return }
-        var found: [Known] = []
-        try forEach(from: chunks.lowerBound + 1) {
-            if $0.position <= chunks.upperBound { found.append($0) }
-            return $0.position < chunks.upperBound
+    /// Loads the gaps between these chunks that a rule looks for. All gaps there are hidden.
+    mutating func load(_ sought: SoughtGaps, in chunks: ClosedRange<UInt64>) throws {
+        if try mayBeHidden(sought) { try load(around: hidden(sought, in: chunks)) }
+        lacking.append((sought, chunks))
+    }
+
+    /// Returns what rules have looked for and is not among the gaps between these chunks.
+    func lacking(in chunks: ClosedRange<UInt64>) -> [SoughtGaps] {
+        if lacking.isEmpty { return [] }
+        return lacking.filter {
+            $0.chunks.contains(chunks.lowerBound) && $0.chunks.contains(chunks.upperBound)
+        }.map(\.what)
+    }
+
+    private func hidden(_ sought: SoughtGaps, in chunks: ClosedRange<UInt64>) throws -> [UInt64] {
+        var found: [UInt64] = []
+        try withCursor { cursor in
+            var next = try cursor.seek(NumberKey(chunks.lowerBound + 1))
+            while let (key, value) = next, let position = NumberKey(key)?.number,
+                position <= chunks.upperBound
+            {
+                // the segment above it, which most look at, is found without the rest
+                if sought != .belowUnkeyed || GapRecord.hasUnkeyed(value), let gap = try gap(next),
+                    sought.contains(gap.record.gap, unkeyed: gap.record.above.unkeyed)
+                {
+                    found.append(position)
+                }
+                next = try cursor.next()
+            }
         }
-        all[below].hidesOthers = false
-        all.insert(contentsOf: found, at: below)
+        return found
+    }
+
+    /// Returns false if no hidden gap has the link. The pages of a crawl ask for one link each.
+    private mutating func mayBeHidden(_ sought: SoughtGaps) throws -> Bool {
+        guard case .filled(let link) = sought else { return true }
+        if hiddenLinks == nil {
+            var links: Set<Link> = []
+            try forEach {
+                links.insert($0.record.gap.down.link)
+                return true
+            }
+            hiddenLinks = links
+        }
+        return hiddenLinks!.contains(link)
     }
 
     /// Loads the gaps directly above and below each of these chunks. Positions ascend.

@@ -13,8 +13,11 @@ struct OtherPlaces {
         places.isEmpty ? EntrySet() : EntrySet(places.keys.lazy.compactMap { index[$0] })
     }
 
-    mutating func add(_ id: PostID, _ feed: UInt32, _ position: UInt64) {
-        if places[id]?.contains(where: { $0.feed == feed }) ?? false { return }
-        places[id, default: []].append((feed, position))
+    /// Adds what one look-up has found: all places of its posts, each once. What is known of a post stays.
+    mutating func add(_ found: [(id: PostID, place: Place)]) {
+        if found.isEmpty { return }
+        for (id, found) in Dictionary(grouping: found, by: \.id) where places[id] == nil {
+            places[id] = found.map(\.place)
+        }
     }
 }

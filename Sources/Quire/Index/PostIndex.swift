@@ -267,8 +267,7 @@ struct PostIndex {
         return found
     }
 
-    /// A feed that holds a post, and the chunk. `id` is the index of the post among those that were asked
-    /// for.
+    /// A feed that holds a post, and the chunk. `id` is the index of the post among those asked for.
     typealias Place = (id: Int, feed: UInt32, position: UInt64)
 
     /// Returns the feeds that hold each of these posts.
@@ -280,12 +279,17 @@ struct PostIndex {
         var previous: [Int32] = []
         previous.reserveCapacity(ids.count)
         var hasLeft = false
+        var feeds = KnownFeeds()
         lookUp(ids) { i, location in
-            var at = last[i]
-            while at >= 0 {
-                if known[Int(at)].feed == location.feed { return false }  // a newer run has told
-                at = previous[Int(at)]
+            if feeds.isEmpty {
+                var (at, steps) = (last[i], 0)
+                while at >= 0 {
+                    if known[Int(at)].feed == location.feed { return false }  // a newer run has told
+                    (at, steps) = (previous[Int(at)], steps + 1)
+                }
+                if steps >= KnownFeeds.few { for place in known { feeds.insert(place.feed, place.id) } }
             }
+            if !feeds.isEmpty, !feeds.insert(location.feed, i) { return false }
             previous.append(last[i])
             last[i] = Int32(known.count)
             known.append((i, location.feed, location.position))
@@ -302,15 +306,15 @@ struct PostIndex {
         let bits = SortedRun.bits(address.hash)
         for run in runs { run.prefetchFilter(address.hash) }
         var known: [(feed: UInt32, position: UInt64)] = []
+        var feeds = KnownFeeds()
         added?.posts.search(at: address) { location in
             known.append((location.feed, location.position))
             return false
         }
         for (i, run) in runs.enumerated() where run.mayHave(address.hash, bits) {
             run.search(at: address) { location in
-                if !known.contains(where: { $0.feed == location.feed }) {
-                    known.append((location.feed, current(location, in: i).position))
-                }
+                guard feeds.isNew(location.feed, to: known) else { return false }
+                known.append((location.feed, current(location, in: i).position))
                 return false
             }
         }

@@ -129,6 +129,8 @@ struct Merging {
     /// True if several of the feeds share their posts.
     private let sharesPosts: Bool
     private let numbers: [UInt32: Int]
+    /// Where posts are shown that several feeds of a collection hold.
+    private var shown: [UInt32: [PostID: Int]] = [:]
 
     init(_ feeds: [MergedFeed], from position: MergedPosition?) throws {
         let positions = position?.sources ?? Array(repeating: SourcePosition(), count: feeds.count)
@@ -158,8 +160,8 @@ struct Merging {
         return numbers
     }
 
-    /// Returns up to `limit` rows, or those down to the first frontier.
-    mutating func rows(limit: Int) throws -> MergedRows {
+    /// Returns up to `limit` rows, or those down to the first frontier if it does not read past them.
+    mutating func rows(limit: Int, pastFrontiers: Bool) throws -> MergedRows {
         var rows: [MergedRow] = []
         rows.reserveCapacity(min(limit, 1024))
         var stop = MergedRows.Stop.limit
@@ -179,6 +181,7 @@ struct Merging {
                 continue
             }
             rows.append(.frontier(Self.frontier(item), source: source))
+            if pastFrontiers { continue }
             stop = .frontier
             break
         }
@@ -203,19 +206,20 @@ struct Merging {
 
     /// A post that several of the feeds hold is shown once: where its key is highest, in the server's
     /// sequence before outside of it, in the feed named first.
-    private func isFirst(_ post: PostRow, in source: Int) throws -> Bool {
-        let reader = sources[source].reader
-        let index = try PostIndex(reader.transaction, of: sources[source].collection)
+    private mutating func isFirst(_ post: PostRow, in source: Int) throws -> Bool {
+        let (reader, collection) = (sources[source].reader, sources[source].collection)
+        if let known = shown[collection]?[post.id] { return known == source }
+        let index = try PostIndex(reader.transaction, of: collection)
         let places = index.positions(of: post.id)
         if places.count < 2 { return true }
+        var (first, highest) = (source, Self.rank(post))
         for (feed, position) in places {
             guard let other = numbers[feed], other != source else { continue }
-            let row = try sources[other].reader.row(of: post.id, at: position)
-            if Self.rank(row) > Self.rank(post) || Self.rank(row) == Self.rank(post) && other < source {
-                return false
-            }
+            let rank = Self.rank(try sources[other].reader.row(of: post.id, at: position))
+            if rank > highest || rank == highest && other < first { (first, highest) = (other, rank) }
         }
-        return true
+        shown[collection, default: [:]][post.id] = first
+        return first == source
     }
 
     private static func rank(_ post: PostRow) -> (Int, Int64) {

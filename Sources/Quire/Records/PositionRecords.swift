@@ -124,16 +124,25 @@ struct PositionShifts: Record, Hashable {
     init() {}
 
     /// True if a small feed should apply all shifts now.
-    var isLong: Bool { shifts.count >= Self.limit / 2 }
+    var isLong: Bool { shifts.count >= Self.limit }
 
-    /// Notes the shifts of unloaded spans. `forgets`: only the newest are kept.
+    /// Notes the shifts of unloaded spans, from the top down. What lies between two spans that move alike is
+    /// loaded, and is written in the new epoch: one shift is noted for all of them. `forgets`: only the
+    /// newest are kept.
     mutating func add(_ runs: [UnloadedSpan], unit: Int, forgets: Bool) {
-        let moved = runs.filter { $0.shift != nil }
-        if moved.isEmpty { return }
-        epoch += 1
-        for run in moved {
-            shifts.append(Shift(epoch: epoch, chunks: run.chunks, distance: run.shift!, unit: unit))
+        var above: Int?
+        for (i, run) in runs.enumerated() {
+            guard let distance = run.shift else { continue }
+            if above == nil { epoch += 1 }
+            if let above, above == i - 1, runs[above].shift == distance {
+                let first = shifts[shifts.count - 1].chunks.lowerBound
+                shifts[shifts.count - 1].chunks = first...run.chunks.upperBound
+            } else {
+                shifts.append(Shift(epoch: epoch, chunks: run.chunks, distance: distance, unit: unit))
+            }
+            above = i
         }
+        if above == nil { return }
         if forgets && shifts.count > Self.limit {
             forgotten = shifts[shifts.count - Self.limit - 1].epoch
             shifts.removeAll { $0.epoch <= forgotten }
@@ -146,18 +155,25 @@ struct PositionShifts: Record, Hashable {
         (forgotten, shifts) = (epoch, [])
     }
 
+    /// True if the newest epoch shifts the chunk at a position.
+    func shiftsLast(_ position: UInt64) -> Bool {
+        shifts.reversed().prefix { $0.epoch == epoch }.contains { $0.chunks.contains(position) }
+    }
+
     /// Applies the shifts that came after an epoch, in which the chunk of these entries was written.
     func apply(
         to entries: inout [Entry], _ range: Range<Int>, since written: UInt64, at position: UInt64
     ) {
         if written >= epoch { return }
-        for i in range {
-            guard entries[i].movesWithRows, var spot = entries[i].spot else { continue }
-            if written < forgotten { spot.isLast = false }
-            for shift in shifts where shift.epoch > written && shift.chunks.contains(position) {
-                spot = Spot(at: spot.position(unit: shift.unit) + shift.distance, unit: shift.unit)
+        if written < forgotten {
+            for i in range where entries[i].movesWithRows { entries[i].spot?.isLast = false }
+        }
+        for shift in shifts.reversed().prefix(while: { $0.epoch > written }).reversed()
+        where shift.chunks.contains(position) {
+            for i in range {
+                guard entries[i].movesWithRows, let spot = entries[i].spot else { continue }
+                entries[i].spot = Spot(at: spot.position(unit: shift.unit) + shift.distance, unit: shift.unit)
             }
-            entries[i].spot = spot
         }
     }
 

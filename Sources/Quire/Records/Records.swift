@@ -128,6 +128,12 @@ struct GapRecord: Record {
         gap = Gap(id: id, down: try Edge(&reader), up: try Edge(&reader), why: why, since: since)
         above = try SegmentCount(&reader)
     }
+
+    /// Returns true if the segment above has entries without a key, from a whole value: their number is the
+    /// last before the checksum, and 0 is the only one that ends in such a byte.
+    static func hasUnkeyed(_ value: UnsafeRawBufferPointer) -> Bool {
+        value.count < 5 || value[value.count - 5] != 0
+    }
 }
 
 /// The beginning of a page's record, which is read alone most often.

@@ -155,7 +155,7 @@ extension FeedState {
     ) throws(Interruption) -> TicketRecord? {
         var gap: Int?
         if case .gap(let id) = crawl.start, crawl.hasNoEnd {
-            gap = try allGaps().first { gaps[$0].id == id }
+            gap = gapRows.first { gaps[$0].id == id }
             if gap == nil { return nil }
         }
         var record = newTicket(.recorded, limit: 0)
@@ -213,7 +213,7 @@ extension FeedState {
         if let gap, let entry = try entryAbove(edge: gaps[gap].down.number) {
             return (entry, gaps[gap].down.link, false)
         }
-        for edge in try allGaps().map({ gaps[$0].down }) + [tail] where edge.link == own {
+        for edge in try gaps(with: .filled(by: own)).map({ gaps[$0].down }) + [tail] where edge.link == own {
             if let entry = try entryAbove(edge: edge.number) { return (entry, own, false) }
         }
         let start = isInSequence(earlier).flatMap { rows.firstIndex(of: .entry($0)) }

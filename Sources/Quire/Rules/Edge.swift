@@ -63,4 +63,9 @@ struct Edge: Hashable {
     }
 
     var isOverlapping: Bool { after != nil }
+
+    /// True if its link starts below one of these posts, or its search is about one of them.
+    func names(_ posts: Set<PostID>) -> Bool {
+        rarity != nil && [after, search?.border, search?.after].contains { $0.map(posts.contains) ?? false }
+    }
 }

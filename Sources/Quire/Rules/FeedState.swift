@@ -78,6 +78,8 @@ struct UnloadedSpan: Hashable {
     /// True if it is known that none of its entries is a placeholder, or the end of a page.
     var lacksPlaceholders = false
     var lacksPageEnds = false
+    /// What none of the gaps in it is.
+    var lacksGaps: [SoughtGaps] = []
     /// By how much this operation shifts the estimated positions in it (R26.1); nil if it does not.
     var shift: Int?
 }
@@ -99,10 +101,36 @@ enum Need: Error, Hashable {
     case key(Int, Int64)
     /// The number of entries in each run of its segment.
     case counts(Int)
-    /// The gaps in it.
-    case gaps(Int)
     /// The nearest entry in it of a kind that the rule looks for.
     case sought(Int, Sought)
+    /// The gaps in it that the rule looks for.
+    indirect case gaps(Int, SoughtGaps)
+}
+
+/// The gaps that a rule looks for.
+enum SoughtGaps: Hashable {
+    /// Those that this link fills from above.
+    case filled(by: Link)
+    /// Those with an edge that names one of these posts: as the start of its link, or in its search.
+    case naming(Set<PostID>)
+    /// Those at which it is searched for the place of an entry (R26).
+    case searched
+    /// Those with an end in doubt above them (R11).
+    case endInDoubt
+    /// Those below a segment in which an entry has no key.
+    case belowUnkeyed
+
+    /// True if the gap is one of these. `unkeyed` is the number of entries without a key in the segment
+    /// above.
+    func contains(_ gap: Gap, unkeyed: Int) -> Bool {
+        switch self {
+        case .filled(let link): gap.down.link == link
+        case .naming(let posts): gap.down.names(posts) || gap.up.names(posts)
+        case .searched: gap.down.search != nil || gap.up.search != nil
+        case .endInDoubt: gap.isEndInDoubt
+        case .belowUnkeyed: unkeyed > 0
+        }
+    }
 }
 
 /// A kind of entry that a rule looks for.
@@ -281,18 +309,26 @@ extension FeedState {
     /// The gaps that are not in an unloaded span.
     var gapRows: [Int] { gaps.isEmpty ? [] : rows.compactMap(\.gap) }
 
-    /// Returns all gaps, or those above `lower`.
-    func allGaps(above lower: Int? = nil) throws(Interruption) -> [Int] {
+    /// Returns all gaps that a rule looks for, and others: those that are not in an unloaded span. `lower`:
+    /// only those above this one.
+    func gaps(with sought: SoughtGaps, above lower: Int? = nil) throws(Interruption) -> [Int] {
         var gaps: [Int] = []
         for row in rows {
             switch row {
             case .gap(lower): return gaps
             case .gap(let gap): gaps.append(gap)
-            case .unloaded(let run) where unloaded[run].hidesGaps: throw .needs(.gaps(run))
-            case .unloaded, .entry: continue
+            case .unloaded(let run): try requireKnown(sought, in: run)
+            case .entry: continue
             }
         }
         return gaps
+    }
+
+    /// Throws if gaps that a rule looks for may be hidden in an unloaded span.
+    func requireKnown(_ sought: SoughtGaps, in run: Int) throws(Interruption) {
+        if unloaded[run].hidesGaps && !unloaded[run].lacksGaps.contains(sought) {
+            throw .needs(.gaps(run, sought))
+        }
     }
 
     /// Returns the next gap above this one, or above the tail.
@@ -301,7 +337,7 @@ extension FeedState {
         for row in rows[..<end].reversed() {
             switch row {
             case .gap(let gap): return gap
-            case .unloaded(let run) where unloaded[run].hidesGaps: throw .needs(.gaps(run))
+            case .unloaded(let run) where unloaded[run].hidesGaps: throw .needs(.bottom(run))
             case .unloaded, .entry: continue
             }
         }

@@ -119,7 +119,8 @@ extension FeedState {
         }
         if tail.link == .confirmEnd { tail = asTail(tail) }
         // an overlapping link may begin anywhere
-        for gap in gone.isEmpty || !mayHideOverlaps ? gapRows : try allGaps() {
+        let hasHidden = !gone.isEmpty && mayHideOverlaps
+        for gap in hasHidden ? try gaps(with: .naming(ids(of: gone))) : gapRows {
             if let row = mustChange(gaps[gap].down) {
                 gaps[gap].down = try linkBelow(try entry(of: row, from: .below), &ends)
             }
@@ -127,6 +128,12 @@ extension FeedState {
                 gaps[gap].up = linkAbove(try entry(of: row, from: .above))
             }
         }
+    }
+
+    private func ids(of set: EntrySet) -> Set<PostID> {
+        var ids: Set<PostID> = []
+        for entry in entries.indices where set.contains(entry) { ids.insert(id(of: entry)) }
+        return ids
     }
 }
 

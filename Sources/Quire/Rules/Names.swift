@@ -42,7 +42,7 @@ extension FeedState {
         }
         head.rename(alias, to: id)
         tail.rename(alias, to: id)
-        for gap in try allGaps() {
+        for gap in try gaps(with: .naming([alias])) {
             gaps[gap].down.rename(alias, to: id)
             gaps[gap].up.rename(alias, to: id)
         }

@@ -155,14 +155,15 @@ extension Draft {
         }
     }
 
-    /// Returns the rows of all gaps, and the tail.
+    /// Returns the rows of all gaps at which it is searched, of others, and the tail. The topmost gap is
+    /// among them: it is never hidden.
     private func searchableEdges() throws(Interruption) -> [Int] {
         var found: [Int] = []
         for (i, row) in rows.enumerated() {
             switch row {
             case .gap: found.append(i)
-            case .unloaded(let run) where state.unloaded[run].hidesGaps: throw .needs(.gaps(run))
-            case .unloaded, .entry: continue
+            case .unloaded(let run): try state.requireKnown(.searched, in: run)
+            case .entry: continue
             }
         }
         return found + [rows.count]

@@ -331,7 +331,7 @@ extension Draft {
             case .entry(let entry): if key(entry) == nil { return false }
             case .unloaded(let run):
                 if state.unloaded[run].unkeyed > 0 { return false }
-                if state.unloaded[run].hidesGaps { throw .needs(.gaps(run)) }
+                try state.requireKnown(.belowUnkeyed, in: run)
             }
         }
         return true

@@ -137,7 +137,9 @@ extension FeedState {
 
     /// R11. Returns true if everything below this gap, or at the tail, is doubtful.
     private func hasEndInDoubt(above gap: Int?) throws(Interruption) -> Bool {
-        if mayHideEndsInDoubt { return try allGaps(above: gap).contains { gaps[$0].isEndInDoubt } }
+        if mayHideEndsInDoubt {
+            return try gaps(with: .endInDoubt, above: gap).contains { gaps[$0].isEndInDoubt }
+        }
         return gapRows.prefix { $0 != gap }.contains { gaps[$0].isEndInDoubt }
     }
 

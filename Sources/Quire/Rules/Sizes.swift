@@ -163,7 +163,7 @@ extension FeedState {
         if ticket.mayClaim && firstServerRow() != nil { border = try self.border(of: ticket) }
         sizes = LearnedSizes(isDisproved: true, size: size, asked: namesNoSize ? nil : span.rows, most: size)
         (head.search, tail.search) = (nil, nil)
-        for gap in try allGaps() { (gaps[gap].down.search, gaps[gap].up.search) = (nil, nil) }
+        for gap in try gaps(with: .searched) { (gaps[gap].down.search, gaps[gap].up.search) = (nil, nil) }
         if !hadAnySize { return }
         for (entry, at, isLast) in found {  // numbers meant other positions than assumed
             var spot = Spot(at: at, unit: unit)

@@ -200,6 +200,7 @@ extension WriteSession {
                 earlier = try self.load(lastEndOf: crawl, above: number, loader)
                 try loader.load(edges: [loader.record.tail.number])
                 if loader.record.head.link != .end { try loader.loadTop() }
+                if case .gap(let gap) = crawl.start, crawl.hasNoEnd { try loader.load(gap: gap) }
             },
             { state throws(Interruption) in
                 let isNumbered = named != nil || !crawl.isFresh || crawl.isKnown(linkTo: number)

@@ -269,8 +269,6 @@ final class WriteSession {
                 if effect.isChange && effect.changesRows { try new.requireSameNeighbours(since: old) }
             } catch {
                 let need = error.need
-                // a write moves what is read in place: chunks that leave, and the id index
-                if case .counts = need, loader.leaving.isEmpty { try storeRanks(of: feed) }
                 try loader.load(need, in: old.unloaded[need.run])
                 continue
             }
@@ -303,8 +301,9 @@ final class WriteSession {
         return try FeedLoader(transaction, feed: feed, clock: counters.clock, gapLimit: tuning.gapLimit) {
             [unowned self] in
             try index(of: $0)
-        } ranks: { [unowned self] in
-            ranks.contains { $0.feed == feed } ? nil : try RankIndex(transaction, of: feed)
+        } ranks: { [unowned self] mayWrite in
+            if mayWrite { try storeRanks(of: feed) }
+            return ranks.contains { $0.feed == feed } ? nil : try RankIndex(transaction, of: feed)
         }
     }
 
@@ -392,7 +391,7 @@ extension Need {
     var run: Int {
         switch self {
         case .all(let run), .top(let run), .bottom(let run), .key(let run, _),
-            .counts(let run), .gaps(let run), .sought(let run, _):
+            .counts(let run), .sought(let run, _), .gaps(let run, _):
             run
         }
     }

@@ -70,15 +70,14 @@ struct Get: ToolCommand {
         let cache = try target.openToRead()
         guard let wanted = PostID(id) else { throw Failure(.usage, "an id has 1 to 65,536 bytes") }
         let feeds = try feed.map { [try openFeed($0, in: cache)] } ?? cache.feeds()
-        var collections: [String] = []
-        for feed in feeds where !collections.contains(feed.options.collection) {
-            collections.append(feed.options.collection)
-        }
+        let members = Dictionary(grouping: feeds, by: \.options.collection)
+        var known: Set<String> = []
+        let collections = feeds.map(\.options.collection).filter { known.insert($0).inserted }
         try cache.withSnapshot { snapshot in
             var found: [(line: Line, post: PostInfo)] = []
             for collection in collections {
-                let members = feeds.filter { $0.options.collection == collection }
-                if let line = try look(for: wanted, in: collection, members, snapshot) { found.append(line) }
+                let line = try look(for: wanted, in: collection, members[collection]!, snapshot)
+                if let line { found.append(line) }
             }
             if found.isEmpty {
                 let place = feed.map { "feed \($0)" } ?? "no feed"

@@ -44,13 +44,14 @@ struct Merge: ToolCommand {
             var table = Table("ID", " KEY", "FEED", "TEXT")
             while posts < number {
                 let read = try snapshot.mergedRows(
-                    of: feeds, after: position, limit: min(512, number - posts))
+                    of: feeds, after: position, limit: min(max(512, feeds.count), number - posts),
+                    pastFrontiers: pastFrontiers)
                 for row in read.rows {
                     if row.post != nil { posts += 1 }
                     try add(row, of: feeds[row.source], to: &table, snapshot, output)
                 }
                 (position, stop) = (read.position, read.stop)
-                if stop == .end || stop == .frontier && !pastFrontiers { break }
+                if stop != .limit { break }
             }
             if json.isOn { return }
             try table.print(to: output)
