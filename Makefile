@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak histories cost cluster-demo torture-cluster bench-cluster deps build profile lib lib-cluster install-node install swift-package sbom test-c bench bench-report bench-growth patterns clean
+.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak histories cost cluster-demo torture-cluster bench-cluster deps build profile lib lib-cluster install-node install swift-package sbom test-c bench bench-report bench-growth bench-kinds patterns clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -111,6 +111,10 @@ bench-report: deps          ## 100,000, 1 and 5 million posts; writes Docs/bench
 
 bench-growth: deps          ## how each operation grows, 10,000 to 10 million posts; writes Docs/benchmarks and Docs/performance.md
 	@SWIFT="$(SWIFT)" Benchmarks/write-growth Docs/benchmarks
+
+bench-kinds: deps           ## what writes cost in a short and in a long feed, for each order and kind of paging
+	@Benchmarks/install-dependencies
+	@bench=$$(SWIFT="$(SWIFT)" Benchmarks/build quire-bench) && "$$bench" kinds
 
 patterns: deps              ## what readers miss with a cursor column, offsets, remote keys, a Redis sorted set, and Quire
 	@Benchmarks/install-dependencies redis-server

@@ -36,6 +36,7 @@ let package = Package(
                 "CPeers", "CPeerTables", "CSync", "CCounts",
                 .product(name: "Quire", package: "quire"),
                 .product(name: "QuireDumps", package: "quire"),
+                .product(name: "QuireTesting", package: "quire"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

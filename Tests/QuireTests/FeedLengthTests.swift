@@ -3,8 +3,8 @@ import Testing
 @_spi(Unstable) @testable import Quire
 @_spi(Unstable) @testable import TestSupport
 
-/// In feeds of all kinds, a write loads no more of a long feed than of a short one. Counted in chunks and gaps
-/// that it loads; what it reads in place is not among them.
+/// In feeds of all kinds, a write loads no more of a long feed than of a short one. Counted in chunks and
+/// gaps that it loads; what it reads in place is not among them.
 @Suite struct FeedLengthTests {
     private static let kinds = OrderClass.allCases.flatMap { order in
         Paging.allCases.map { FeedOptions(order: order, paging: $0) }

@@ -1,9 +1,9 @@
 import Quire
 import QuireSimulator
 
-/// What an app writes to one feed, drawn at random: refreshes, pages, local posts, what its user deletes and what
-/// leaves to make room. A simulated server answers, and its list changes meanwhile. Each write is prepared first,
-/// so that it can be timed or counted alone.
+/// What an app writes to one feed, drawn at random: refreshes, pages, local posts, what its user deletes and
+/// what leaves to make room. A simulated server answers, and its list changes meanwhile. Each write is
+/// prepared first, so that it can be timed or counted alone.
 ///
 ///     var writes = try AppWrites(in: cache, FeedOptions(order: .bump), pages: 300, seed: 5)
 ///     while let (kind, write) = try writes.next() { try time(kind) { try write(writes.feed) } }

@@ -6,7 +6,7 @@ struct QuireBench: ParsableCommand {
         commandName: "quire-bench",
         abstract: "Measures Quire beside other ways to cache feeds, on the same data.",
         subcommands: [
-            RunCommand.self, GrowthCommand.self, JSONCommand.self, RecogniseCommand.self, ReportCommand.self,
-            WorkerCommand.self,
+            RunCommand.self, GrowthCommand.self, KindsCommand.self, JSONCommand.self, RecogniseCommand.self,
+            ReportCommand.self, WorkerCommand.self,
         ])
 }

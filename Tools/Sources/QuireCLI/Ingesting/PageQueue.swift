@@ -6,7 +6,10 @@ import QuireDumps
 final class PageQueue: @unchecked Sendable {
     // Everything below is accessed only while the condition is locked.
     private let condition = NSCondition()
-    private var pages: [InputPage] = []
+    /// What was pushed since the last one of `next` was taken, and what is taken next, backwards.
+    private var pushed: [InputPage] = []
+    private var next: [InputPage] = []
+    private var isEmpty: Bool { pushed.isEmpty && next.isEmpty }
     private var bytes = 0
     private var found: Recognition?
     private var hasEnded = false
@@ -43,9 +46,9 @@ final class PageQueue: @unchecked Sendable {
     private func push(_ page: InputPage, _ recognition: Recognition?) -> Bool {
         condition.withLock {
             found = recognition
-            while !isCancelled && !pages.isEmpty && bytes + page.size > limit { condition.wait() }
+            while !isCancelled && !isEmpty && bytes + page.size > limit { condition.wait() }
             if isCancelled { return false }
-            pages.append(page)
+            pushed.append(page)
             bytes += page.size
             condition.signal()
             return true
@@ -63,11 +66,11 @@ final class PageQueue: @unchecked Sendable {
     func pop(patience: TimeInterval) -> Arrival {
         condition.withLock {
             let deadline = Date(timeIntervalSinceNow: patience)
-            while pages.isEmpty && !hasEnded {
+            while isEmpty && !hasEnded {
                 if !condition.wait(until: deadline) { return .nothingYet }
             }
-            if pages.isEmpty { return .end }
-            let page = pages.removeFirst()
+            if next.isEmpty { (next, pushed) = (pushed.reversed(), []) }
+            guard let page = next.popLast() else { return .end }
             bytes -= page.size
             condition.signal()
             return .page(page)
@@ -78,7 +81,7 @@ final class PageQueue: @unchecked Sendable {
     func cancel() {
         condition.withLock {
             isCancelled = true
-            (pages, bytes) = ([], 0)
+            (pushed, next, bytes) = ([], [], 0)
             condition.signal()
         }
     }
