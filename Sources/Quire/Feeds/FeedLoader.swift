@@ -118,15 +118,14 @@ final class FeedLoader {
     /// Loads the chunks of those posts that are known, and their tombstones.
     func load(posts ids: some Collection<PostID>) throws {
         if ids.isEmpty { return }
-        var others: [(id: PostID, place: OtherPlaces.Place)] = []
+        elsewhere.beginLookUp()
         for (i, holder, position) in try index().places(of: ids) {
             if holder == feed {
                 try load(position)
             } else {
-                others.append((ids[ids.index(ids.startIndex, offsetBy: i)], (holder, position)))
+                elsewhere.add(ids[ids.index(ids.startIndex, offsetBy: i)], holder, position)
             }
         }
-        elsewhere.add(others)
         if lacksTombstones { return }
         lacksTombstones = try transaction.withCursor(.tombstones(of: feed)) { try $0.first() == nil }
         if lacksTombstones { return }

@@ -3,21 +3,28 @@
 struct OtherPlaces {
     typealias Place = (feed: UInt32, position: UInt64)
 
-    private var places: [PostID: [Place]] = [:]
+    private struct Known {
+        let lookUp: Int
+        var places: [Place] = []
+    }
+
+    private var places: [PostID: Known] = [:]
+    private var lookUps = 0
 
     /// Returns the places of a post, one for each feed.
-    subscript(id: PostID) -> [Place] { places.isEmpty ? [] : places[id] ?? [] }
+    subscript(id: PostID) -> [Place] { places.isEmpty ? [] : places[id]?.places ?? [] }
 
     /// Returns the entries of these posts.
     func entries(in index: EntryIndex) -> EntrySet {
         places.isEmpty ? EntrySet() : EntrySet(places.keys.lazy.compactMap { index[$0] })
     }
 
-    /// Adds what one look-up has found: all places of its posts, each once. What is known of a post stays.
-    mutating func add(_ found: [(id: PostID, place: Place)]) {
-        if found.isEmpty { return }
-        for (id, found) in Dictionary(grouping: found, by: \.id) where places[id] == nil {
-            places[id] = found.map(\.place)
-        }
+    /// Begins to add what one look-up has found: all places of its posts, each once.
+    mutating func beginLookUp() { lookUps += 1 }
+
+    /// Adds a place of a post. What another look-up has found of it stays.
+    mutating func add(_ id: PostID, _ feed: UInt32, _ position: UInt64) {
+        if let known = places[id], known.lookUp != lookUps { return }
+        places[id, default: Known(lookUp: lookUps)].places.append((feed, position))
     }
 }
