@@ -6,26 +6,44 @@ import QuireSimulator
 /// prepared first, so that it can be timed or counted alone.
 ///
 ///     var writes = try AppWrites(in: cache, FeedOptions(order: .bump), pages: 300, seed: 5)
-///     while let (kind, write) = try writes.next() { try time(kind) { try write(writes.feed) } }
+///     let (kind, write) = try writes.next()
+///     try time(kind) { try write(writes.feed) }
 public struct AppWrites {
     /// What one write does.
     public enum Kind: String, CaseIterable, Sendable {
+        /// The first page, with up to five new posts.
         case refresh
+        /// The first page, with more new posts than it shows: that opens a gap.
         case refreshPastAPage = "refresh, more than a page is new"
+        /// The first page of a feed in which three posts have risen to the top.
         case refreshOfRisen = "refresh, posts have risen"
+        /// A page below the upper border of a gap.
         case pageIntoGap = "page into a gap"
+        /// A page above the lower border of a gap.
         case pageAboveGap = "page above a gap"
+        /// The page below the lowest post.
         case pageAtTail = "page at the tail"
+        /// The posts on both sides of one that is there.
         case pageAround = "page around a post"
+        /// The same, where three of its neighbours are gone.
         case pageAroundChanges = "page around posts that are gone"
+        /// A page in the middle, by its number.
         case pageByNumber = "page by its number"
+        /// The page that shows whether two posts are neighbours.
         case join = "check of a join"
+        /// A new post that the server sends by itself.
         case push
+        /// A post that the client made.
         case localAdded = "local post added"
+        /// The server has the local post, under a name of its own.
         case localConfirmed = "local post confirmed"
+        /// A post is kept whatever a prune takes.
         case pinned = "post pinned"
+        /// A post is gone from the server.
         case deleted = "post deleted"
+        /// A post leaves to make room.
         case evicted = "post evicted"
+        /// All posts of a page leave to make room.
         case pageEvicted = "page evicted"
 
         /// True if it asks for the top of the list.
