@@ -135,7 +135,7 @@ struct FeedWriter: ~Copyable {
             stored.range.count == chunk.range.count
         else { return true }
         if writesPositions && stored.isPlaced { return true }
-        // it is between chunks that shift, and must not
+        // A note covers this chunk, too. Written in the new epoch, it is not shifted when it is read.
         if hasShifts && stored.isPlaced && loader.record.shifts.shiftsLast(chunk.position) { return true }
         var expected = stored.range.lowerBound
         for entry in layout.entries(of: chunk) {

@@ -74,7 +74,7 @@ struct KnownGaps {
             while let (key, value) = next, let position = NumberKey(key)?.number,
                 position <= chunks.upperBound
             {
-                // the segment above it, which most look at, is found without the rest
+                // whether the segment above has posts without a key is seen before the gap is decoded
                 if sought != .belowUnkeyed || GapRecord.hasUnkeyed(value), let gap = try gap(next),
                     sought.contains(gap.record.gap, unkeyed: gap.record.above.unkeyed)
                 {

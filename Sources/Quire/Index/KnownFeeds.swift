@@ -1,6 +1,6 @@
 /// The feeds in which posts were found, where a list of them would be long: a post can be in thousands.
 struct KnownFeeds {
-    /// Up to so many, a list is searched.
+    /// A list of fewer places than this is searched from end to end instead.
     static let few = 16
 
     private var known: Set<UInt64> = []
