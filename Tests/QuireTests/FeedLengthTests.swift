@@ -26,7 +26,7 @@ import Testing
             try storage.cache.batch { batch in
                 try write(batch[writes.feed])
                 if options.paging == .ids && kind.isRefresh { return }
-                guard let loaded = batch.session.recent else { return }
+                guard let loaded = batch.session.loaded.recent else { return }
                 sum += loaded.chunks.all.count + loaded.gaps.all.count
                 count += 1
             }

@@ -70,7 +70,7 @@ import Testing
             answer.append(id: PostID("q\(step)")!)
             try storage.cache.batch { batch in
                 _ = try batch[feed].push(answer)
-                let loader = try #require(batch.session.recent)
+                let loader = try #require(batch.session.loaded.recent)
                 #expect(loader.chunks.all.count <= 4, "step \(step)")
             }
         }
@@ -97,7 +97,7 @@ import Testing
             try storage.cache.batch { batch in
                 let request = try #require(try batch[feed].plan(.around(75)).request)
                 #expect(try batch[feed].ingest(answer(71..<81), for: request.ticket).verdict == .ok)
-                let loader = try #require(batch.session.recent)
+                let loader = try #require(batch.session.loaded.recent)
                 #expect(loader.chunks.all.count <= 100, "step \(step)")
             }
         }

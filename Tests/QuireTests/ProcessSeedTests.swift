@@ -40,17 +40,7 @@ import Testing
     private static func askChild(_ number: Int, _ folder: String) throws -> (
         hash: Substring, lines: [Substring]
     ) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["--testing-library", "swift-testing", "--filter", "ProcessSeedTests/child"]
-        var environment = ProcessInfo.processInfo.environment
-        environment["SWIFT_DETERMINISTIC_HASHING"] = nil
-        environment[variable] = "\(folder)\n\(number)"
-        process.environment = environment
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        try TestChild.run("ProcessSeedTests/child", [variable: "\(folder)\n\(number)"])
         let lines = try String(contentsOfFile: "\(folder)/said-\(number)", encoding: .utf8).split(
             separator: "\n")
         return (lines[0], Array(lines[1...]))

@@ -23,12 +23,12 @@ import Testing
             try storage.cache.batch { batch in
                 let request = try #require(try batch[feed].plan(.tail, limit: 50).request)
                 #expect(request.target == .bodies(wanted))
-                let recent = try #require(batch.session.recent)
+                let recent = try #require(batch.session.loaded.recent)
                 #expect(recent.chunks.all.count <= 4)
                 var answer = Answer()
                 for id in wanted { answer.append(id: id, body: Array("\(id)".utf8)) }
                 #expect(try batch[feed].ingest(answer, for: request.ticket).new == wanted)
-                let after = try #require(batch.session.recent)
+                let after = try #require(batch.session.loaded.recent)
                 #expect(after.chunks.all.count <= 4)
             }
         }
@@ -51,7 +51,7 @@ import Testing
         while !isDone {
             try storage.cache.batch { batch in
                 isDone = try batch[feed].prune(policy).isDone
-                let recent = try #require(batch.session.recent)
+                let recent = try #require(batch.session.loaded.recent)
                 #expect(recent.chunks.all.count <= 4)
             }
         }

@@ -242,7 +242,8 @@ final class Environment: @unchecked Sendable {
         }
         let transaction = Transaction(handle: begun!, file: cacheFile, mark: mark)
         defer { mark.forgetCursors() }
-        mark.isUnchanged = true
+        mark.begin(transaction)
+        let number = transaction.number
         var committed: Int32 = 0
         let result = try DiskSpace.withoutSizeSignal {
             let result: R
@@ -272,7 +273,7 @@ final class Environment: @unchecked Sendable {
             throw Interrupted(reason: .storage("cannot commit", path, committed))
         }
         try check(committed, "cannot commit", path)
-        mark.commits &+= 1
+        mark.didCommit(number)
         if mark.commits.isMultiple(of: Self.reapInterval) {
             var stale: Int32 = 0
             mdb_reader_check(handle, &stale)

@@ -135,6 +135,7 @@ extension BudgetKeeper {
         for (feed, order) in reads { kept.stamped[feed] = order }
         for feed in Set(touched.keys).union(reads.map(\.feed)).sorted() {
             guard let (_, used) = try transaction.use(of: feed), used != commit else { continue }
+            session.loaded.noteUse(of: feed, in: commit)
             try transaction.setUsed(feed, in: commit)
         }
     }

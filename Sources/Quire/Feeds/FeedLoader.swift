@@ -1,13 +1,13 @@
 /// Loads the part of a feed that a rule needs: the chunks of its entries and the gaps next to them. The rest
 /// appears in the state as unloaded spans. It belongs to a ``WriteSession``, whose note on properties is true
-/// of it, too.
+/// of it, too; the next session may take it over.
 final class FeedLoader {
-    let transaction: Transaction
+    @exclusivity(unchecked) private(set) var transaction: Transaction
     let feed: UInt32
-    @exclusivity(unchecked) private(set) var record: FeedRecord
+    let gapLimit: Int
+    @exclusivity(unchecked) var record: FeedRecord
     @exclusivity(unchecked) private var clock: UInt64
-    private let openIndex: (UInt32) throws -> PostIndex
-    private let openRanks: (_ mayWrite: Bool) throws -> RankIndex?
+    @exclusivity(unchecked) private var indexes: Indexes
     @exclusivity(unchecked) private var opened: PostIndex?
     @exclusivity(unchecked) private(set) var gaps: KnownGaps { didSet { rows = nil } }
     @exclusivity(unchecked) private(set) var chunks = LoadedChunks() { didSet { rows = nil } }
@@ -39,20 +39,27 @@ final class FeedLoader {
     /// Chunks of which everything will leave, by position. Those that no rule asks for stay unloaded.
     @exclusivity(unchecked) private(set) var leaving: [LeavingChunk] = [] { didSet { rows = nil } }
 
-    /// `ranks` returns the page index of the feed. If it is not up to date, it is written, or nil.
-    init(
-        _ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int,
-        index: @escaping (UInt32) throws -> PostIndex,
-        ranks: @escaping (_ mayWrite: Bool) throws -> RankIndex?
-    ) throws {
-        self.transaction = transaction
-        self.feed = feed
-        (openIndex, openRanks) = (index, ranks)
-        self.clock = clock
+    /// What a session opens for its loaders: the id index of a collection, and the page index of the feed. If
+    /// that is not up to date, it is written, or nil.
+    typealias Indexes = (
+        posts: (UInt32) throws -> PostIndex, ranks: (_ mayWrite: Bool) throws -> RankIndex?
+    )
+
+    init(_ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int, _ indexes: Indexes) throws {
+        (self.transaction, self.feed, self.clock) = (transaction, feed, clock)
+        (self.indexes, self.gapLimit) = (indexes, gapLimit)
         record = try transaction.feed(feed)
         let count = record.counts.gaps
         gaps = try KnownGaps(transaction, feed: feed, isWhole: count <= gapLimit, isEmpty: count == 0)
         countsRuns = record.options.paging.isPositional  // these need ranks
+    }
+
+    /// Starts an operation of another session, in the same transaction or in the next one.
+    func begin(in transaction: Transaction, clock: UInt64, _ indexes: Indexes) {
+        self.transaction = transaction
+        gaps.goOn(in: transaction)
+        self.indexes = indexes
+        begin(clock: clock)
     }
 
     /// Starts an operation: forgets what belonged to the one before.
@@ -78,6 +85,9 @@ final class FeedLoader {
         self.pages = pages
     }
 
+    /// How many entries are in memory.
+    var entryCount: Int { written?.entryCount ?? chunks.entries.count }
+
     // MARK: The record
 
     /// Takes a rule's counters and position shifts over into the record.
@@ -100,7 +110,7 @@ final class FeedLoader {
     /// Returns the number of rows in these chunks and of the gaps between them; nil if only the chunks tell.
     func rows(in range: ClosedRange<UInt64>) throws -> Int? {
         // a write moves what is read in place: chunks that leave, and the id index
-        guard range.upperBound < .max, let ranks = try openRanks(leaving.isEmpty) else { return nil }
+        guard range.upperBound < .max, let ranks = try indexes.ranks(leaving.isEmpty) else { return nil }
         opened = nil
         return ranks.ranks(before: range.upperBound + 1).rows &- ranks.ranks(before: range.lowerBound).rows
     }
@@ -108,7 +118,7 @@ final class FeedLoader {
     /// Returns the id index of the feed's collection, and opens it on first use.
     func index() throws -> PostIndex {
         if let opened { return opened }
-        let index = try openIndex(record.collection)
+        let index = try indexes.posts(record.collection)
         opened = index
         return index
     }
@@ -387,12 +397,4 @@ final class FeedLoader {
         pages[number] = page
         return page
     }
-}
-
-/// The record of a page. It is an object because a record is full of references, and tables copy what they
-/// return.
-final class LoadedPage {
-    let record: PageRecord
-
-    init(_ record: PageRecord) { self.record = record }
 }

@@ -48,6 +48,8 @@ struct FeedWriter: ~Copyable {
         fileprivate let layout: Layout
         fileprivate let chunks: [Chunk]
 
+        var entryCount: Int { state.entries.count }
+
         /// The position of the feed's topmost chunk; nil if it has none.
         var top: UInt64? { layout.top }
 

@@ -14,7 +14,7 @@ struct KnownGaps {
     private(set) var lacking: [(what: SoughtGaps, chunks: ClosedRange<UInt64>)] = []
     /// The links of all gaps that were hidden when this was first needed. No gap changes that is not known.
     private var hiddenLinks: Set<Link>?
-    private let transaction: Transaction
+    private var transaction: Transaction
     private let feed: UInt32
 
     /// Loads all gaps, or at first only the first and the last. `isEmpty`: the feed has none.
@@ -23,6 +23,9 @@ struct KnownGaps {
         if isEmpty { return }
         if isWhole { try loadAll() } else { try loadOutermost() }
     }
+
+    /// Goes on in the transaction after the one in which they were loaded.
+    mutating func goOn(in transaction: Transaction) { self.transaction = transaction }
 
     /// Replaces the known gaps after a write.
     mutating func replace(_ known: [Known]) { all = known }

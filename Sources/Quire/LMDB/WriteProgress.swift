@@ -14,11 +14,15 @@ final class WriteProgress {
     @exclusivity(unchecked) var failure: Int32 = 0
     /// The largest size of the file so far. The file never shrinks.
     var fileSize: Int64 = 0
-    var commits = 0
+    private(set) var commits = 0
     /// How many bytes of bodies may be stored before the file system is asked again how many are left.
     @exclusivity(unchecked) var headroom = 0
     /// What the id index keeps for the next write: its ``MergeMemory``.
     @exclusivity(unchecked) var mergeMemory: AnyObject?
+    /// What a write left for the next one: its ``LoadedFeeds``. Nil while a session has them.
+    @exclusivity(unchecked) var loadedFeeds: AnyObject?
+    /// The number of the commit that is the newest one in ``loadedFeeds``; none while a transaction is open.
+    @exclusivity(unchecked) private var loadedAt = UInt64.max
     /// For the tables of feeds.
     @exclusivity(unchecked) private var inFeeds = Cursors()
     /// For all other tables.
@@ -29,6 +33,19 @@ final class WriteProgress {
         /// In the place of the main one while that walks through a table.
         var other: OpaquePointer?
         var isWalking = false
+    }
+
+    /// Begins a transaction. What was loaded stays true only if no other process has committed since, and no
+    /// transaction of this one failed.
+    func begin(_ transaction: Transaction) {
+        if loadedAt &+ 1 != transaction.number { loadedFeeds = nil }
+        (loadedAt, isUnchanged) = (.max, true)
+    }
+
+    /// Notes that the transaction with this number was committed.
+    func didCommit(_ number: UInt64) {
+        loadedAt = number
+        commits &+= 1
     }
 
     /// Forgets the cursors of a transaction that has ended.

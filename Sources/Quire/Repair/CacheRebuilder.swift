@@ -75,6 +75,7 @@ struct CacheRebuilder {
         try write(&part, to: feed)
         if !isIDs { try renumberTop(of: feed, remains.pages) }
         try cache.write { session in
+            try session.forgetLoaded(feed.number)  // of its tombstones
             for (name, value) in remains.attributes {
                 try session.transaction.put(.attributes(of: feed.number), name, value)
             }

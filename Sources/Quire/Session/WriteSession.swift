@@ -24,10 +24,7 @@ final class WriteSession {
     /// What the page indexes of feeds must learn. Mostly a session writes to few feeds.
     @exclusivity(unchecked) private var ranks: [FeedRanks] = []
     @exclusivity(unchecked) private var openBodies: OpenBodies?
-    /// The feed that the last operation loaded.
-    @exclusivity(unchecked) private(set) var recent: FeedLoader?
-    /// A feed whose counters a plan has changed. The answer to the request mostly follows, and writes them.
-    @exclusivity(unchecked) private var unwritten: FeedLoader?
+    let loaded: LoadedFeeds
     /// For body records, the bytes that posts no longer refer to.
     @exclusivity(unchecked) private var released: [UInt64: Int] = [:]
     /// What was released of one more record. The bodies of a page mostly are in the same one.
@@ -59,6 +56,7 @@ final class WriteSession {
         self.tuning = tuning
         locations = SessionIndex(transaction)
         tickets = TicketTable(transaction)
+        loaded = LoadedFeeds.take(from: transaction.mark)
         counters = try Self.counters(transaction)
         totals = TotalsChange(counters)
     }
@@ -72,6 +70,7 @@ final class WriteSession {
 
     /// Writes everything collected, as the last step before the commit.
     func finish() throws {
+        defer { loaded.give(to: transaction.mark) }
         if !isDirty { return }
         try writeCounters()
         counters.generation += 1
@@ -285,33 +284,34 @@ final class WriteSession {
             } else {
                 loader.keep(old)
             }
-            recent = loader
+            loaded.keep(loader)
             return
         }
     }
 
     private func loader(_ feed: UInt32) throws -> FeedLoader {
-        defer { recent = nil }
-        // one that has come to know many gaps, those that it opened, is slower than a new one
-        if let recent, recent.feed == feed, recent.gaps.all.count <= 4 * tuning.gapLimit {
+        if let recent = loaded.takeRecent(feed) {
             recent.begin(clock: counters.clock)
             return recent
         }
         try writeCounters()
-        return try FeedLoader(transaction, feed: feed, clock: counters.clock, gapLimit: tuning.gapLimit) {
-            [unowned self] in
-            try index(of: $0)
-        } ranks: { [unowned self] mayWrite in
-            if mayWrite { try storeRanks(of: feed) }
-            return ranks.contains { $0.feed == feed } ? nil : try RankIndex(transaction, of: feed)
+        let indexes: FeedLoader.Indexes = (
+            posts: { [unowned self] in try index(of: $0) },
+            ranks: { [unowned self] mayWrite in
+                if mayWrite { try storeRanks(of: feed) }
+                return ranks.contains { $0.feed == feed } ? nil : try RankIndex(transaction, of: feed)
+            }
+        )
+        if let known = loaded.take(feed) {
+            known.begin(in: transaction, clock: counters.clock, indexes)
+            return known
         }
+        return try FeedLoader(
+            transaction, feed: feed, clock: counters.clock, gapLimit: tuning.gapLimit, indexes)
     }
 
     /// Forgets the loaded feed, because its records will change without a rule.
-    func forgetLoaded(_ feed: UInt32) throws {
-        if recent?.feed == feed { recent = nil }
-        if unwritten?.feed == feed { try writeCounters() }
-    }
+    func forgetLoaded(_ feed: UInt32) throws { try loaded.forget(feed) }
 
     /// Writes what the page index of a feed must learn, before something is looked up there in this session.
     func storeRanks(of feed: UInt32) throws {
@@ -323,11 +323,7 @@ final class WriteSession {
     func forgetRanks(of feed: UInt32) { ranks.removeAll { $0.feed == feed } }
 
     /// Writes the record of a feed whose counters were changed in memory.
-    func writeCounters() throws {
-        guard let loader = unwritten else { return }
-        unwritten = nil
-        try loader.storeRecord()
-    }
+    func writeCounters() throws { try loaded.writeCounters() }
 
     private func save(
         _ effect: Effect, _ loader: FeedLoader, from old: consuming FeedState,
@@ -346,7 +342,7 @@ final class WriteSession {
         if !effect.changesRows {
             loader.take(new, writesPositions: false)
             loader.keep(old)
-            unwritten = loader
+            loaded.unwritten = loader
             return
         }
         // Must come before any write, because it may ask to start again with more of the feed.
@@ -357,7 +353,7 @@ final class WriteSession {
         var removal =
             leaving.isEmpty ? nil : try ChunkRemoval(leaving, of: loader.feed, in: loader.index(), self)
         try attachBodies(effect, loader, from: old, to: &new)
-        if unwritten?.feed == loader.feed { unwritten = nil }  // the writer writes the record
+        if loaded.unwritten === loader { loaded.unwritten = nil }  // the writer writes the record
         try removal?.apply(to: self) { new.pages.contains($0) }
         if let removal {
             note(removal.changes, in: loader.feed)
