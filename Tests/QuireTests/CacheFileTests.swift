@@ -76,9 +76,9 @@ import Testing
             var format = CacheFile.encodedFormat(seed: 0, version: 3)
             format.withUnsafeMutableBytes { bytes in
                 let end = bytes.count - Checksum.size
-                let hash = IDHash.of(UnsafeRawBufferPointer(rebasing: bytes[..<end]), seed: 0)
-                let sum = UInt32(truncatingIfNeeded: hash).littleEndian
-                bytes.storeBytes(of: sum, toByteOffset: end, as: UInt32.self)
+                bytes.storeBytes(
+                    of: ~bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self), toByteOffset: end,
+                    as: UInt32.self)
             }
             try access.put(.format, NoKey(), format)
         }

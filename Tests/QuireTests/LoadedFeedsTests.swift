@@ -47,8 +47,8 @@ import Testing
         #expect(try storage.cache.check().isEmpty)
     }
 
-    /// Random operations of all kinds, each in a commit of its own: into a cache that stays open, and into one
-    /// that is opened anew for each. Both files have the same records, byte by byte.
+    /// Random operations of all kinds, each in a commit of its own: into a cache that stays open, and into
+    /// one that is opened anew for each. Both files have the same records, byte by byte.
     @Test(arguments: 0..<UInt64(48)) func whatIsLoadedChangesNothing(seed: UInt64) throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }

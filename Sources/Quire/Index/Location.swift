@@ -16,7 +16,7 @@ struct PostAddress: Hashable {
 
     @inline(never)
     private init(text: [UInt8], seed: UInt64) {
-        let (hash, other) = text.withUnsafeBytes { IDHash.of($0, seeds: (seed, ~seed)) }
+        let (hash, other) = text.withUnsafeBytes { IDHash.of($0, key: (seed, ~seed)) }
         self.init(hash: hash, check: UInt32(truncatingIfNeeded: other) | 1)
     }
 

@@ -10,7 +10,7 @@ final class CacheFile: Sendable {
     let isReplica: Bool
 
     /// Raised when an older program could misread the file.
-    static let formatVersion: UInt64 = 7
+    static let formatVersion: UInt64 = 8
 
     private init(path: String, seed: UInt64, isReplica: Bool) {
         (self.path, self.seed, self.isReplica) = (path, seed, isReplica)

@@ -1,81 +1,66 @@
-/// A fast 64-bit hash of an id: four lanes of multiply and rotate over little-endian 8-byte words, described
-/// in Docs/on-disk.md. The seed is a secret of the cache where a server could choose ids that collide.
+/// SipHash-1-3 with 128 bits, of the bytes of an id. Without the key no server can find two ids with the same
+/// hash: servers choose ids, and ids that only count differ in very few bits. Source: Aumasson and Bernstein,
+/// "SipHash: a fast short-input PRF".
 enum IDHash {
-    private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
-    private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+    typealias Key = (UInt64, UInt64)
 
-    static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
-        both(of: bytes, seed, seed).0  // the compiler leaves out the other one
-    }
-
-    /// Returns the hashes with two seeds, in one pass.
-    static func of(_ bytes: UnsafeRawBufferPointer, seeds: (UInt64, UInt64)) -> (UInt64, UInt64) {
-        both(of: bytes, seeds.0, seeds.1)
-    }
-
-    @inline(__always)
-    private static func both(
-        of bytes: UnsafeRawBufferPointer, _ seed: UInt64, _ other: UInt64
-    ) -> (UInt64, UInt64) {
-        var (a, b) = (Lanes(seed), Lanes(other))
-        guard var next = bytes.baseAddress else { return (a.finished(with: 0), b.finished(with: 0)) }
+    static func of(_ bytes: UnsafeRawBufferPointer, key: Key) -> (UInt64, UInt64) {
+        var state = State(key)
+        guard var next = bytes.baseAddress else { return state.finish(0) }
         let end = next + bytes.count
-        while end - next >= 32 {
-            a.mix(next)
-            b.mix(next)
-            next += 32
-        }
-        var (hash, second) = (a.joined ^ UInt64(bytes.count), b.joined ^ UInt64(bytes.count))
         while end - next >= 8 {
-            (hash, second) = (mix(hash, word(next)), mix(second, word(next)))
+            state.add(UInt64(littleEndian: next.loadUnaligned(as: UInt64.self)))
             next += 8
         }
-        var rest: UInt64 = 0
-        while next < end {
-            rest = rest << 8 | UInt64(next.load(as: UInt8.self))
-            next += 1
-        }
-        return (finish(mix(hash, rest)), finish(mix(second, rest)))
+        var last = UInt64(truncatingIfNeeded: bytes.count) << 56
+        for i in 0..<end - next { last |= UInt64(next.load(fromByteOffset: i, as: UInt8.self)) << (8 * i) }
+        return state.finish(last)
     }
 
-    /// What blocks of 32 bytes are mixed into.
-    private struct Lanes {
-        private var a, b, c, d: UInt64
+    private struct State {
+        private var (a, b, c, d): (UInt64, UInt64, UInt64, UInt64)
 
         @inline(__always)
-        init(_ seed: UInt64) {
-            (a, b, c, d) = (seed &+ prime1, seed ^ prime2, seed, seed &- prime1)
+        init(_ key: Key) {
+            (a, b) = (key.0 ^ 0x736F_6D65_7073_6575, key.1 ^ 0x646F_7261_6E64_6F6D ^ 0xEE)
+            (c, d) = (key.0 ^ 0x6C79_6765_6E65_7261, key.1 ^ 0x7465_6462_7974_6573)
         }
 
         @inline(__always)
-        mutating func mix(_ block: UnsafeRawPointer) {
-            a = IDHash.mix(a, word(block))
-            b = IDHash.mix(b, word(block + 8))
-            c = IDHash.mix(c, word(block + 16))
-            d = IDHash.mix(d, word(block + 24))
+        mutating func add(_ word: UInt64) {
+            d ^= word
+            mix()
+            a ^= word
         }
 
         @inline(__always)
-        var joined: UInt64 { IDHash.mix(IDHash.mix(IDHash.mix(a, b), c), d) }
+        mutating func finish(_ last: UInt64) -> (UInt64, UInt64) {
+            add(last)
+            c ^= 0xEE
+            for _ in 0..<3 { mix() }
+            let first = a ^ b ^ c ^ d
+            b ^= 0xDD
+            for _ in 0..<3 { mix() }
+            return (first, a ^ b ^ c ^ d)
+        }
 
-        func finished(with rest: UInt64) -> UInt64 { finish(IDHash.mix(joined, rest)) }
-    }
+        @inline(__always)
+        private mutating func mix() {
+            a = a &+ b
+            b = Self.rotated(b, 13) ^ a
+            a = Self.rotated(a, 32)
+            c = c &+ d
+            d = Self.rotated(d, 16) ^ c
+            a = a &+ d
+            d = Self.rotated(d, 21) ^ a
+            c = c &+ b
+            b = Self.rotated(b, 17) ^ c
+            c = Self.rotated(c, 32)
+        }
 
-    private static func finish(_ mixed: UInt64) -> UInt64 {
-        var hash = mixed
-        hash ^= hash >> 29
-        hash = hash &* prime2
-        return hash ^ hash >> 32
-    }
-
-    @inline(__always)
-    private static func mix(_ lane: UInt64, _ word: UInt64) -> UInt64 {
-        let product = (lane ^ word) &* prime1
-        return (product << 31 | product >> 33) &+ prime2
-    }
-
-    @inline(__always)
-    private static func word(_ bytes: UnsafeRawPointer) -> UInt64 {
-        UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+        @inline(__always)
+        private static func rotated(_ word: UInt64, _ count: UInt64) -> UInt64 {
+            word &<< count | word &>> (64 - count)
+        }
     }
 }

@@ -55,16 +55,16 @@ public struct PostID: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(_rawHashValue(seed: 0)) }
 
-    /// Hashes an id quickly, because the rules look ids up all the time. An integer takes three instructions,
-    /// SipHash about 100, and the standard library hashes an array byte by byte. The hash is still
+    /// Hashes an id quickly, because the rules look ids up all the time. An integer takes three instructions;
+    /// the standard library takes about 100, and hashes an array byte by byte. The hash is still
     /// unpredictable: its secret is random in each process.
     public func _rawHashValue(seed: Int) -> Int {
         let seed = UInt64(bitPattern: Int64(seed))
         switch storage {
         case .integer(let number): return Self.hash(number ^ seed, Self.secret)
         case .bytes(let bytes):
-            let hash = bytes.withUnsafeBytes { IDHash.of($0, seed: Self.secret ^ seed) }
-            return Int(truncatingIfNeeded: hash)
+            let hash = bytes.withUnsafeBytes { IDHash.of($0, key: (Self.secret, seed)) }
+            return Int(truncatingIfNeeded: hash.0)
         }
     }
 

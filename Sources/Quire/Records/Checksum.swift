@@ -27,12 +27,6 @@ import CLMDB
     /// Returns true for the format record of a cache before version 6, whose checksums were another hash.
     /// Such a file is refused as one of an older format, not as a damaged one.
     static func isOlderFormat(_ value: UnsafeRawBufferPointer) -> Bool {
-        guard value.count >= 7 + size, value.starts(with: [5] + "quire".utf8), value[6] < 6 else {
-            return false
-        }
-        let end = value.count - size
-        let sum = value.loadUnaligned(fromByteOffset: end, as: UInt32.self)
-        let hash = IDHash.of(UnsafeRawBufferPointer(rebasing: value[..<end]), seed: 0)
-        return UInt32(littleEndian: sum) == UInt32(truncatingIfNeeded: hash)
+        value.count >= 7 + size && value.starts(with: [5] + "quire".utf8) && value[6] < 6
     }
 }

@@ -87,7 +87,7 @@ enum PostKey {
             key.append(contentsOf: bytes)
         case .bytes(let bytes):
             key.append(3)
-            let (first, second) = bytes.withUnsafeBytes { IDHash.of($0, seeds: (1, 2)) }
+            let (first, second) = bytes.withUnsafeBytes { IDHash.of($0, key: (1, 2)) }
             for hash in [first, second] {
                 withUnsafeBytes(of: hash.bigEndian) { key.append(contentsOf: $0) }
             }

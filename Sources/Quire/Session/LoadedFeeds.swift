@@ -34,8 +34,8 @@ final class LoadedFeeds {
     /// Keeps a feed after an operation.
     func keep(_ loader: FeedLoader) { recent = loader }
 
-    /// Takes the feed out if the session's last operation was on it. One that has come to know many gaps, those
-    /// that it opened, is slower than a new one.
+    /// Takes the feed out if the session's last operation was on it. One that has come to know many gaps,
+    /// those that it opened, is slower than a new one.
     func takeRecent(_ feed: UInt32) -> FeedLoader? {
         guard let loader = recent.take() else { return nil }
         if loader.feed != feed {
