@@ -84,3 +84,11 @@ struct LoadedChunks {
         if at == all.count { all.append(chunk) } else { all.insert(chunk, at: at) }
     }
 }
+
+/// The record of a page. It is an object because a record is full of references, and tables copy what they
+/// return.
+final class LoadedPage {
+    let record: PageRecord
+
+    init(_ record: PageRecord) { self.record = record }
+}
