@@ -1,5 +1,6 @@
-/// The posts that many feeds hold, while the feeds are checked one after another: what the feeds before have
-/// shown of each. So a feed need not look up all places of its posts, which would take the square of the feeds.
+/// The posts that many feeds hold, while the feeds are checked one after another: what the feeds before
+/// have shown of each. So a feed need not look up all places of its posts, which would take the square of
+/// the feeds.
 ///
 /// It has room for a fixed number of posts. One that comes when it is full is never in it; all its places are
 /// looked up in each of its feeds.
@@ -7,8 +8,9 @@ final class WidespreadPosts {
     /// A post in more feeds than this is one of many feeds.
     static let few = 4
 
-    /// Open addressing, as in ``LocationTable``. `feed` is 0 in a free slot. The position is that of the first
-    /// entry that showed a body, or one of the two below, which no chunk has.
+    /// Open addressing, as in ``LocationTable``. `feed` is 0 in a free slot, and the highest number as long as
+    /// no feed has shown a body; then it is the first that did. The position is that of its chunk, or one of
+    /// the two below.
     private var slots: [Location] = []
     private var count = 0
     private let capacity: Int
