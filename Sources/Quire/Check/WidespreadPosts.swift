@@ -8,9 +8,9 @@ final class WidespreadPosts {
     /// A post in more feeds than this is one of many feeds.
     static let few = 4
 
-    /// Open addressing, as in ``LocationTable``. `feed` is 0 in a free slot, and the highest number as long as
-    /// no feed has shown a body; then it is the first that did. The position is that of its chunk, or one of
-    /// the two below.
+    /// Open addressing, as in ``LocationTable``. `feed` is 0 in a free slot, and the highest number as long
+    /// as no feed has shown a body; then it is the first that did. The position is that of its chunk, or one
+    /// of the two below.
     private var slots: [Location] = []
     private var count = 0
     private let capacity: Int
