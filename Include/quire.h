@@ -434,7 +434,11 @@ typedef struct quire_statistics {
 
 #define QUIRE_STATISTICS_INIT { sizeof(quire_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
-/* Totals of the cache and of its file. [any] Since 0.1 */
+/*
+ * Totals of the cache and of its file. The time grows with the number of feeds, of body records with dead bytes, of
+ * commits that an open snapshot keeps from reuse, and of open snapshots in all processes: about 0.2 microseconds
+ * for each feed. Ask on the order of once a second, not for each row. [any] Since 0.1
+ */
 quire_status quire_stats(
     quire_cache *QUIRE_NONNULL cache, quire_statistics *QUIRE_NONNULL out_statistics);
 
@@ -458,7 +462,7 @@ typedef struct quire_evictions {
 
 #define QUIRE_EVICTIONS_INIT { sizeof(quire_evictions), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
-/* What the budget has taken, and whether it was missed. [any] Since 0.1 */
+/* What the budget has taken, and whether it was missed. One look-up, however many feeds there are. [any] Since 0.1 */
 quire_status quire_get_evictions(
     quire_cache *QUIRE_NONNULL cache, quire_evictions *QUIRE_NONNULL out_evictions);
 
@@ -1931,8 +1935,9 @@ typedef struct quire_change {
 
 /*
  * The changes of each commit after `since`, oldest first, up to the commit that the snapshot sees. The array
- * lives until the snapshot ends.
- * Errors: QUIRE_RESYNC if the log, which holds the last 1,024 commits, does not reach back that far.
+ * lives until the snapshot ends. A second call with the same `since` returns the same array and takes no memory.
+ * Errors: QUIRE_RESYNC if the log, which holds the last 1,024 commits, does not reach back that far, or if the
+ * snapshot does not see commit `since` yet: it is from a newer state of the cache, or from another cache.
  * [one] Since 0.1
  */
 quire_status quire_changes_since(
@@ -2113,7 +2118,10 @@ enum {
     QUIRE_VIEW_KEYS = 2
 };
 
-/* Where a view shows a post. The bytes are borrowed until the thread calls the callback again. */
+/*
+ * Where a view shows a post. The bytes are borrowed until the thread calls the callback again. A callback cannot
+ * fail, so nothing in an entry is an error: data that is NULL counts as no bytes, whatever its size is.
+ */
 typedef struct quire_view_entry {
     /* The section that counts it: up to 48 bytes; the others are dropped. */
     quire_bytes section;

@@ -59,7 +59,7 @@ final class CrawlBox: Handle {
 
 /// A snapshot and the memory of what was read from it.
 final class SnapshotBox: Handle, @unchecked Sendable {
-    // @unchecked: the snapshot, the arena and `sectionsRead` are used only inside of `use`, with the lock
+    // @unchecked: the snapshot, the arena and what was read are used only inside of `use`, with the lock
     // held, by one thread at a time. What C has got of the arena does not change.
     static let name: StaticString = "snapshot"
     private let snapshot: OpenSnapshot
@@ -67,6 +67,9 @@ final class SnapshotBox: Handle, @unchecked Sendable {
     private let lock = Mutex(())
     /// What the last read of sections left. Only inside of ``use(_:)``.
     var sectionsRead: SectionsRead?
+    /// The changes that were read, by the commit after which they begin: a second call returns the same
+    /// array. Only inside of ``use(_:)``.
+    var changesRead: [UInt64: UnsafeBufferPointer<quire_change>] = [:]
 
     init(_ cache: Cache) throws { snapshot = try OpenSnapshot(cache) }
 

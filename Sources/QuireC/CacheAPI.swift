@@ -1,5 +1,5 @@
 import CQuire
-import Quire
+@_spi(Unstable) import Quire
 
 // Sections 1 to 6 of quire.h, in the same order.
 
@@ -135,7 +135,7 @@ public func quire_get_evictions(
 ) -> quire_status {
     attempt(filling: out) { out in
         let cache = try Handles.object(cache, as: CacheBox.self).cache
-        let evictions = try cache.withSnapshot { try $0.statistics().evictions }
+        let evictions = try cache.withSnapshot { try $0.evictions() }
         let all = evictions.all
         out.pages = all.pages
         out.posts = all.posts
@@ -210,12 +210,14 @@ func feedName(_ name: quire_bytes) throws(Failure) -> String {
 extension FeedOptions {
     init(_ pointer: UnsafePointer<quire_feed_options>) throws {
         let options = try Arguments.structure(pointer, "the feed options")
-        let limit = Int(QUIRE_COUNT_LIMIT)
         let flags = try Arguments.flags(
             options.flags, QUIRE_FEED_TRUSTS_END | QUIRE_FEED_STRICT, "the feed options")
-        let sizes = [options.page_size, options.minimum_run]
-        if sizes.contains(0) || sizes.contains(where: { $0 > limit }) || options.first_page > limit {
-            throw Arguments.bad("the feed options: page_size, minimum_run or first_page")
+        for (name, value, least) in [
+            ("page_size", options.page_size, 1), ("minimum_run", options.minimum_run, 1),
+            ("first_page", options.first_page, 0),
+        ] as [(String, UInt32, UInt32)] where value < least || value > QUIRE_COUNT_LIMIT {
+            throw Arguments.bad(
+                "the feed options: \(name) is \(value), not from \(least) to \(QUIRE_COUNT_LIMIT)")
         }
         self.init(
             order: try OrderClass(number: options.order),

@@ -60,26 +60,40 @@ public func quire_changes_since(
     let isCountThere = clear(outCount)
     return attempt(clear(outChanges) && isCountThere) {
         let box = try Handles.object(handle, as: SnapshotBox.self)
-        try box.use { open, arena in
-            guard let commits = try open.read({ try $0.changes(since: since) }) else {
-                throw Failure(QUIRE_RESYNC, "the log does not reach back to commit \(since)")
-            }
-            let total = commits.reduce(0) { $0 + $1.changes.count }
-            if total == 0 { return }
-            let array = arena.array(total, of: quire_change.self)
-            var at = 0
-            for (generation, feed, changes) in commits {
-                for change in changes {
-                    var row = quire_change(change, arena)
-                    (row.generation, row.feed) = (generation, feed)
-                    (array + at).initialize(to: row)
-                    at += 1
-                }
-            }
-            outChanges!.pointee = UnsafePointer(array)
-            outCount!.pointee = total
+        let changes = try box.use { open, arena in
+            if let known = box.changesRead[since] { return known }
+            let changes = try readChanges(since: since, open, arena)
+            box.changesRead[since] = changes
+            return changes
+        }
+        outChanges!.pointee = changes.baseAddress
+        outCount!.pointee = changes.count
+    }
+}
+
+private func readChanges(
+    since: UInt64, _ open: OpenSnapshot, _ arena: Arena
+) throws -> UnsafeBufferPointer<quire_change> {
+    let now = try open.read { try $0.generation }
+    if since > now {
+        throw Failure(QUIRE_RESYNC, "commit \(since) is not in the cache: the snapshot sees commit \(now)")
+    }
+    guard let commits = try open.read({ try $0.changes(since: since) }) else {
+        throw Failure(QUIRE_RESYNC, "the log does not reach back to commit \(since)")
+    }
+    let total = commits.reduce(0) { $0 + $1.changes.count }
+    if total == 0 { return UnsafeBufferPointer(start: nil, count: 0) }
+    let array = arena.array(total, of: quire_change.self)
+    var at = 0
+    for (generation, feed, changes) in commits {
+        for change in changes {
+            var row = quire_change(change, arena)
+            (row.generation, row.feed) = (generation, feed)
+            (array + at).initialize(to: row)
+            at += 1
         }
     }
+    return UnsafeBufferPointer(start: array, count: total)
 }
 
 extension quire_change {

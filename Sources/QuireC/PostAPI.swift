@@ -103,7 +103,11 @@ public func quire_evict_page(
     _ feed: OpaquePointer?, _ index: UInt64, _ out: UnsafeMutablePointer<UInt64>?
 ) -> quire_status {
     attempt(clear(out)) {
-        out!.pointee = count(try perform(.evictPage(at: Int(clamping: index)), on: feed, nil).count)
+        guard let at = Int(exactly: index) else {
+            let name = try Handles.object(feed, as: FeedBox.self).feed.name
+            throw Failure(QUIRE_NOT_FOUND, "feed \(name) has no page \(index)")
+        }
+        out!.pointee = count(try perform(.evictPage(at: at), on: feed, nil).count)
     }
 }
 

@@ -81,9 +81,23 @@ static void reads(void)
     EXPECT(BAD, quire_post_get_info(view, sized(NULL, 0), text("absent"), &post));
     info.struct_size = 0;
     EXPECT(BAD, quire_feed_get_info(view, feed, &info));
+    uint64_t now;
+    EXPECT(QUIRE_OK, quire_snapshot_generation(view, &now));
+    expect_row(
+        QUIRE_RESYNC, "is not in the cache", quire_changes_since(view, now + 1, &changes, &count),
+        "changes since the next commit");
     EXPECT(QUIRE_RESYNC, quire_changes_since(view, UINT64_MAX, &changes, &count));
+    EXPECT(QUIRE_OK, quire_changes_since(view, now, &changes, &count));
+    REQUIRE(count == 0 && changes == NULL);
     EXPECT(QUIRE_OK, quire_changes_since(view, 0, &changes, &count));
     REQUIRE(count > 0 && changes != NULL);
+    /* asked again, it is the same array: a loop takes no memory */
+    const quire_change *first_changes = changes;
+    size_t first_count = count;
+    EXPECT(QUIRE_OK, quire_changes_since(view, 1, &changes, &count));
+    REQUIRE(changes != first_changes);
+    EXPECT(QUIRE_OK, quire_changes_since(view, 0, &changes, &count));
+    REQUIRE(changes == first_changes && count == first_count);
     EXPECT(BAD, quire_changes_since(view, 0, NULL, &count));
     EXPECT(BAD, quire_changes_since(view, 0, &changes, NULL));
     quire_snapshot_end(view);

@@ -82,6 +82,31 @@ import Testing
         #expect(try gaps(after: RowPosition(chunk: .max, slot: 0), 7).isEmpty)
     }
 
+    /// A rule that walks through 300 segments, from either end, stops about as often as their number has
+    /// digits in binary, not at each gap: it is run again each time.
+    @Test(arguments: [true, false]) func aWalkStopsSeldom(isDown: Bool) throws {
+        let storage = try TemporaryCache()
+        let feed = try Self.feed(in: storage.cache, segments: 300)
+        try storage.cache.write { session in
+            var (runs, seen) = (0, 0)
+            try session.change(
+                feed.number, focus: { try isDown ? $0.loadTop() : $0.loadBottom() },
+                { state throws(Interruption) in
+                    runs += 1
+                    let spans = state.rows.lazy.compactMap { row -> Int? in
+                        if case .unloaded(let span) = row { span } else { nil }
+                    }
+                    if let span = isDown ? spans.first : spans.reversed().first {
+                        throw .needs(isDown ? .top(span) : .bottom(span))
+                    }
+                    seen = state.entries.count
+                    return WriteSession.Effect(isChange: false)
+                })
+            #expect(seen >= 300)
+            #expect(runs <= 12, "\(runs)")
+        }
+    }
+
     /// What a refresh sees does not grow with the gaps that earlier ones left.
     @Test func aRefreshSeesFewGaps() throws {
         let storage = try TemporaryCache()

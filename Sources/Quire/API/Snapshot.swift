@@ -275,6 +275,13 @@ public struct Snapshot: ~Copyable {
         try requireYoung()
         return try CacheStatistics(transaction, of: environment)
     }
+
+    /// What the budget has taken away, as ``CacheStatistics/evictions`` says it. Takes the same time in every
+    /// cache.
+    @_spi(Unstable) public func evictions() throws -> EvictionStatistics {
+        try requireYoung()
+        return try transaction.evictions(of: environment)
+    }
 }
 
 /// A post as it is stored, however many feeds of its collection hold it.

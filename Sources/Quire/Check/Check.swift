@@ -60,7 +60,8 @@ struct Check {
     private(set) var collections: [UInt32: UInt32] = [:]
     /// The distinct posts of each collection.
     private(set) var totals: [UInt32: PostTally] = [:]
-    /// How many body records and pages are counted at a time: 16 and 24 bytes each.
+    /// How many body records and pages are counted at a time, 16 and 24 bytes each, and how many slots there
+    /// are for posts in many feeds, 24 bytes each.
     private let atOnce: Int
     static let atOnce = 1 << 18
 
@@ -226,8 +227,10 @@ struct Check {
     }
 
     private mutating func checkFeeds(_ bodies: BodyUsage) throws {
+        let widespread = WidespreadPosts(capacity: atOnce)
         try eachFeed { check, number, record in
-            var feed = FeedCheck(check.transaction, record, number, check.counters, check.context)
+            var feed = FeedCheck(
+                check.transaction, record, number, check.counters, check.context, widespread)
             try feed.run(check.index.of(record.collection), bodies, pagesAtOnce: check.atOnce)
             if check.context.isMuted { return }
             let views = ViewCheck(

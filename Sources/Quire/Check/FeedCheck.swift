@@ -6,7 +6,8 @@ struct FeedCheck {
     let counters: Counters
     let context: CheckContext
     private(set) var counts = FeedCounts()
-    /// The posts and bodies that count for this feed: no feed with a lower number holds or shows them.
+    /// The posts and bodies that count for this feed: no feed with a lower number holds or shows them, or, if
+    /// they are widespread, none that was checked before.
     private(set) var posts = PostTally()
 
     /// The numbers of the edges that lead down, and of those that lead up.
@@ -18,15 +19,17 @@ struct FeedCheck {
     private var above = Row.nothing
     /// The body record that was read last.
     private var shown: BodyRecordCursor
+    /// What feeds that were checked before have shown of posts in many feeds.
+    private let widespread: WidespreadPosts
 
     private enum Row { case nothing, gap, entry }
 
     init(
         _ transaction: Transaction, _ record: FeedRecord, _ feed: UInt32, _ counters: Counters,
-        _ context: CheckContext
+        _ context: CheckContext, _ widespread: WidespreadPosts = WidespreadPosts(capacity: 0)
     ) {
         (self.transaction, self.record, self.feed) = (transaction, record, feed)
-        (self.counters, self.context) = (counters, context)
+        (self.counters, self.context, self.widespread) = (counters, context, widespread)
         shown = BodyRecordCursor(transaction)
     }
 
@@ -192,7 +195,7 @@ struct FeedCheck {
             find(.ahead, "a chunk of epoch \(epoch) of \(record.shifts.epoch)")
         }
         var seen = Set<PostID>(minimumCapacity: chunk.ids.count)
-        let everywhere = index.places(of: chunk.ids).sorted { ($0.id, $0.feed) < ($1.id, $1.feed) }
+        let everywhere = places(of: chunk.ids, index)
         var next = everywhere.startIndex
         for (i, (id, entry)) in zip(chunk.ids, chunk.entries).enumerated() {
             counts.add(entry, 1)
@@ -204,7 +207,13 @@ struct FeedCheck {
                 find(.index, "post \(id) is not where the index has it")
             }
             checkTimes(of: id, entry)
-            try checkBody(of: id, entry, places, bodies)
+            if places.count > WidespreadPosts.few || !widespread.isEmpty,
+                let slot = widespread.slot(of: index.address(of: id), places.count)
+            {
+                checkBody(of: id, entry, at: position, slot, bodies)
+            } else {
+                checkBody(of: id, entry, places, bodies)
+            }
             if entry.body.record != 0,
                 let damage = try shown.damage(of: entry.body, for: index.address(of: id))
             {
@@ -221,6 +230,21 @@ struct FeedCheck {
         }
     }
 
+    /// Returns the places of these posts by post and feed: all of them, but of a widespread post that in this
+    /// feed only.
+    private func places(of ids: PostIDs, _ index: PostIndex) -> [PostIndex.Place] {
+        if widespread.isEmpty { return index.places(of: ids).sorted { ($0.id, $0.feed) < ($1.id, $1.feed) } }
+        var (known, others): ([Int], [Int]) = ([], [])
+        for (i, id) in ids.enumerated() {
+            if widespread.contains(index.address(of: id)) { known.append(i) } else { others.append(i) }
+        }
+        var places = index.places(of: others.map { ids[$0] }).map { (others[$0.id], $0.feed, $0.position) }
+        for (i, position) in zip(known, index.positions(of: known.map { ids[$0] }, in: feed)) {
+            if let position { places.append((i, feed, position)) }
+        }
+        return places.sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+    }
+
     private func checkTimes(of id: PostID, _ entry: Entry) {
         for (time, what) in [
             (entry.confirmed, "seen"), (entry.asked, "asked for"), (entry.pushed, "pushed"),
@@ -234,14 +258,39 @@ struct FeedCheck {
     private mutating func checkBody(
         of id: PostID, _ entry: Entry, _ places: ArraySlice<PostIndex.Place>,
         _ bodies: BodyUsage
-    ) throws {
+    ) {
         if !places.contains(where: { $0.feed < feed }) { posts.count += 1 }
-        if entry.isPlaceholder {
-            if entry.body.record != 0 { find(.body, "post \(id) is a placeholder with a body") }
-            return
-        }
+        if checkPlaceholder(of: id, entry) { return }
         let isCounted = showsBody(of: id, entry, places.prefix { $0.feed < feed }.reversed())
         _ = showsBody(of: id, entry, places.drop { $0.feed <= feed })
+        checkBody(of: id, entry, isCounted, bodies)
+    }
+
+    /// Does the same for a widespread post: each entry is compared with the first one that showed a body, in
+    /// the order in which feeds are checked. That one counts it.
+    private mutating func checkBody(
+        of id: PostID, _ entry: Entry, at position: UInt64, _ slot: Int, _ bodies: BodyUsage
+    ) {
+        if widespread.see(slot) { posts.count += 1 }
+        if checkPlaceholder(of: id, entry) { return }
+        let first = widespread.shown(slot)
+        if let first {
+            _ = showsBody(of: id, entry, CollectionOfOne((0, first.feed, first.position)))
+        } else {
+            widespread.show(slot, in: feed, at: position)
+        }
+        checkBody(of: id, entry, first != nil, bodies)
+    }
+
+    /// Returns whether the entry is a placeholder, which must have no body.
+    private func checkPlaceholder(of id: PostID, _ entry: Entry) -> Bool {
+        if entry.isPlaceholder && entry.body.record != 0 {
+            find(.body, "post \(id) is a placeholder with a body")
+        }
+        return entry.isPlaceholder
+    }
+
+    private mutating func checkBody(of id: PostID, _ entry: Entry, _ isCounted: Bool, _ bodies: BodyUsage) {
         if let newest = entry.newest, entry.version.map({ $0 >= newest }) ?? true {
             find(.body, "post \(id) is marked outdated, but no newer version was seen")
         }

@@ -22,10 +22,8 @@ final class FeedLoader {
     /// True if the feed has none, as far as was looked.
     @exclusivity(unchecked) private var lacksTombstones = false
     @exclusivity(unchecked) var tickets: [TicketRecord] = []
-    /// How many chunks the next `load(_:)` takes from the end of a run. It doubles as long as a rule goes on
-    /// into the same one, to this end of it.
-    @exclusivity(unchecked) private var stride = 2
-    @exclusivity(unchecked) private var strideEnd: UInt64?
+    /// How many chunks the next `load(_:)` takes from the end of a run.
+    @exclusivity(unchecked) private var stride = LoadStride()
     /// What rules have looked for, and where it is in loaded chunks only.
     @exclusivity(unchecked) var lacking: [(what: Sought, positions: ClosedRange<UInt64>)] = [] {
         didSet { rows = nil }
@@ -70,7 +68,7 @@ final class FeedLoader {
         if let written = written.take() { chunks = written.loaded() }
         if !lacking.isEmpty { lacking = [] }
         if !gaps.lacking.isEmpty { gaps.forgetLacking() }
-        strideEnd = nil
+        stride = LoadStride()
         countsRuns = record.options.paging.isPositional
     }
 
@@ -249,18 +247,20 @@ final class FeedLoader {
 
     /// Loads what a stopped rule needs. `run` is the unloaded span in the state in which it stopped.
     func load(_ need: Need, in run: UnloadedSpan) throws {
-        let end = if case .top = need { run.chunks.upperBound } else { run.chunks.lowerBound }
-        if end != strideEnd { (stride, strideEnd) = (2, end) }
         switch need {
         case .all: try load(from: run.chunks.lowerBound, count: .max, upTo: run.chunks.upperBound)
-        case .top: try load(from: run.chunks.lowerBound, count: stride)
-        case .bottom: try load(upTo: run.chunks.upperBound, count: stride)
+        case .top:
+            let count = stride.next(from: run.chunks.lowerBound, isDown: true)
+            stride.goesOn(at: try load(from: run.chunks.lowerBound, count: count))
+        case .bottom:
+            let count = stride.next(from: run.chunks.upperBound, isDown: false)
+            let first = try load(upTo: run.chunks.upperBound, count: count)
+            stride.goesOn(at: try position(before: first))
         case .key(_, let key): try load(try position(ofKey: key, in: run.chunks))
         case .counts: countsRuns = true
         case .gaps(_, let sought): try gaps.load(sought, in: run.chunks)
         case .sought(_, let what): try load(what, in: run.chunks)
         }
-        stride = min(stride * 2, 1 << 20)
     }
 
     /// Loads up to `reach` chunks on each side of a place without a free position; beyond 512, the whole
@@ -273,7 +273,9 @@ final class FeedLoader {
 
     // MARK: Walking the chunks
 
-    private func load(from first: UInt64, count: Int, upTo last: UInt64 = .max) throws {
+    /// Returns the position of the chunk below those that were loaded.
+    @discardableResult
+    private func load(from first: UInt64, count: Int, upTo last: UInt64 = .max) throws -> UInt64? {
         try transaction.withCursor(.chunks(of: feed)) { cursor in
             var found = try cursor.seek(NumberKey(first))
             var count = count
@@ -284,6 +286,7 @@ final class FeedLoader {
                 }
                 count -= 1
             }
+            return found.flatMap { NumberKey($0.key)?.number }
         }
     }
 
@@ -298,13 +301,16 @@ final class FeedLoader {
         }
     }
 
-    private func load(upTo last: UInt64, count: Int) throws {
+    /// Returns the position of the topmost chunk that was loaded.
+    @discardableResult
+    private func load(upTo last: UInt64, count: Int) throws -> UInt64 {
         var first = last
         for _ in 1..<count {
             guard let previous = try position(before: first) else { break }
             first = previous
         }
         try load(from: first, count: count, upTo: last)
+        return first
     }
 
     func position(atOrAfter position: UInt64) throws -> UInt64? {

@@ -48,6 +48,21 @@ extension Transaction {
         }
     }
 
+    /// Returns the numbers of the feeds of a collection, ascending.
+    func feeds(of collection: UInt32) throws -> [UInt32] {
+        try withCursor(.members) { cursor in
+            var feeds: [UInt32] = []
+            var found = try cursor.seek(MemberKey.of(0, in: collection))
+            while let key = found.flatMap({ NumberKey($0.key) }) {
+                let member = MemberKey.parts(key)
+                if member.collection != collection { break }
+                feeds.append(member.feed)
+                found = try cursor.next()
+            }
+            return feeds
+        }
+    }
+
     /// Returns the beginning of the record of a page to which an entry refers.
     func head(ofPage number: UInt64, of feed: UInt32) throws(QuireError) -> PageHead {
         guard let value = try get(.pages(of: feed), NumberKey(newestFirst: number)) else {
@@ -134,6 +149,8 @@ extension Transaction {
 
     /// Returns the id under which a post is known: the argument, unless that is an alias.
     func name(of id: PostID, in collection: UInt32) throws(QuireError) -> PostID {
-        try aliasRecord(id, in: collection)?.name ?? id
+        guard let value = try get(.aliases, PostKey.bytes(id, in: collection)) else { return id }
+        let record = try AliasRecord(startOf: value, "the ids of post \(id)")
+        return record.id == id ? record.name : id
     }
 }

@@ -60,9 +60,16 @@ public struct CacheStatistics: Sendable, Hashable {
         snapshots = readers.count
         oldestSnapshotAge = environment.age(ofTransaction: seen)
         oldestSnapshotProcess = oldest?.process ?? 0
-        var evictions = try transaction.evictions()
-        evictions.hits &+= environment.budget?.noted ?? 0
-        self.evictions = evictions
+        evictions = try transaction.evictions(of: environment)
         pinnedBytes = try transaction.bytesFreed(after: seen)
+    }
+}
+
+extension Transaction {
+    /// Returns what the budget has taken, with the hits that this process has not written yet.
+    func evictions(of environment: Environment) throws(QuireError) -> EvictionStatistics {
+        var evictions = try evictions()
+        evictions.hits &+= environment.budget?.noted ?? 0
+        return evictions
     }
 }

@@ -37,13 +37,14 @@ struct RowReader {
     /// Returns up to `limit` rows above a position, or from the bottom if it is nil, nearest first.
     func rows(before position: RowPosition?, limit: Int) throws -> [FeedRow] {
         var rows: [FeedRow] = []
+        rows.reserveCapacity(min(limit, 1024))
         var slot = position.map(\.slot)
         try chunks.eachColumnsUpward(from: position?.chunk) { at, chunk in
             let end = max(0, min(slot ?? .max, chunk.count))
             let first = max(0, end - (limit - rows.count))
-            var found: [FeedRow] = []
-            if first < end { try eachRow(of: chunk, at: at, in: first..<end) { found.append(.post($0)) } }
-            rows += found.reversed()
+            let known = rows.count
+            if first < end { try eachRow(of: chunk, at: at, in: first..<end) { rows.append(.post($0)) } }
+            rows[known...].reverse()
             if slot != -1, rows.count < limit, let gap = try gap(at: at) { rows.append(.gap(gap)) }
             slot = nil
             return rows.count < limit

@@ -218,6 +218,9 @@ struct ByteReader {
 
     var isAtEnd: Bool { at == end }
 
+    /// The number of bytes that were not read.
+    var left: Int { end - at }
+
     func requireEnd() throws(QuireError) { if at != end { throw Self.damage } }
 
     static var damage: QuireError { .corrupt("a record") }

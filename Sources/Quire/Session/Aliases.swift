@@ -83,11 +83,10 @@ extension WriteSession {
         let positions = try index(of: number).positions(of: alias)
         let newest = try transaction.post(alias, at: positions)?.newest
         if !positions.isEmpty { try uniteFields(alias, with: id, in: number) }
-        for feed in try transaction.feedNumbers() {
+        for feed in try transaction.feeds(of: number) {
             let position = positions.first { $0.feed == feed }?.position
             let isDeleted = try transaction.get(.tombstones(of: feed), PostKey.bytes(alias)) != nil
             if position == nil && !isDeleted { continue }
-            if try transaction.feed(feed).collection != number { continue }
             let entry = try position.map { try transaction.entry(of: alias, at: $0, of: feed) }
             try unite(alias, with: id, in: feed, entry)
         }
@@ -119,9 +118,23 @@ extension WriteSession {
     private func redirect(_ alias: PostID, to id: PostID, in collection: UInt32) throws {
         let moved = [alias] + (try transaction.aliasRecord(alias, in: collection)?.others ?? [])
         for other in moved { try put(AliasRecord(other, name: id), in: collection) }
-        let known = try transaction.aliasRecord(id, in: collection)?.others ?? []
-        try put(AliasRecord(id, name: id, others: known + moved), in: collection)
+        try add(moved, to: id, in: collection)
         counters.aliases += 1
+    }
+
+    /// Adds ids to the record of a name. Those that it has are copied as bytes, for there may be thousands.
+    private func add(_ ids: [PostID], to name: PostID, in collection: UInt32) throws {
+        let (key, what) = (PostKey.bytes(name, in: collection), "the ids of post \(name)")
+        guard let value = try transaction.get(.aliases, key),
+            try AliasRecord(startOf: value, what).id == name
+        else { return try put(AliasRecord(name, name: name, others: ids), in: collection) }
+        let known = try AliasRecord.others(in: value, what)
+        try transaction.put(.aliases, key) { writer in
+            for _ in 0..<2 { name.encode(&writer) }
+            writer.number(known.count + ids.count)
+            writer.raw(known.bytes)
+            for id in ids { id.encode(&writer) }
+        }
     }
 
     private func put(_ record: AliasRecord, in collection: UInt32) throws {
