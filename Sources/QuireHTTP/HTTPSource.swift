@@ -266,9 +266,9 @@ public struct HTTPSource: PagingSource {
         } catch {
             let advice = parser.advice(in: envelope)
             // A profile whose items are the document finds no words in an object.
-            let hasWords = !error.message.hasSuffix("HTTP \(status)")
+            let hasWords = !error.words.hasSuffix("HTTP \(status)")
             let words = hasWords ? nil : received.words(from: url, limit: limit)
-            var failure = PageFailure(words ?? error.message, status: status, headers: headers)
+            var failure = PageFailure(words ?? error.words, status: status, headers: headers)
             failure.pause = advice.pause(atLeast: failure.pause)
             failure.quota = advice.allowance ?? failure.quota
             // GraphQL says in an answer with status 200 that the quota is used up.
@@ -315,6 +315,15 @@ extension HTTPSource {
             }
         }
         return try parser.read(body, envelope: envelope, name: "response")
+    }
+}
+
+extension DumpError {
+    /// The message for somebody who reads next to it which request was answered so.
+    var words: String {
+        let words = message.trimmingPrefix("response: ")
+        let status = words.trimmingPrefix("error document: ")
+        return String(status.hasPrefix("HTTP ") ? status : words)
     }
 }
 

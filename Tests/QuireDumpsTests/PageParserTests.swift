@@ -81,7 +81,7 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         ("{\"a\":18446744073709551616}", "not JSON: a bad number, or one beyond 64 bits at byte 5"),
         ("{\"a\":-9223372036854775809}", "not JSON: a bad number, or one beyond 64 bits at byte 5"),
         ("{\"a\":1e999}", "not JSON: a bad number, or one beyond 64 bits at byte 5"),
-        ("{\"items\":[1,", "not JSON: a comma, colon, bracket or value out of place at byte 12"),
+        ("{\"items\":[1,", "not JSON: it is cut: it ends in the middle, after 12 bytes"),
         ("{}", "no items, where profile x has its list"),
         ("{\"items\":null}", "items is null, where profile x has its list"),
         ("{\"items\":{}}", "items is an object, not an array"),
