@@ -319,11 +319,10 @@ extension HTTPSource {
 }
 
 extension DumpError {
-    /// The message for somebody who reads next to it which request was answered so.
+    /// The message; a status without words is said by itself.
     var words: String {
-        let words = message.trimmingPrefix("response: ")
-        let status = words.trimmingPrefix("error document: ")
-        return String(status.hasPrefix("HTTP ") ? status : words)
+        let status = message.trimmingPrefix("response: error document: ")
+        return status.hasPrefix("HTTP ") && !status.contains(":") ? String(status) : message
     }
 }
 

@@ -74,7 +74,7 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         ("", "not JSON: nothing there"),
         ("{\"items\":[{\"id\":01}]}", "not JSON: a bad number, or one beyond 64 bits at byte 16"),
         ("{\"a\":tru,\"items\":[]}", "not JSON: a bad word at byte 5"),
-        ("{\"a\":\"b", "not JSON: a string is not closed at byte 5"),
+        ("{\"a\":\"b", "not JSON: it is cut: it ends in the middle, after 7 bytes"),
         ("{\"a\":\"b\nc\"}", "not JSON: a control character in a string at byte 7"),
         ("{\"a\":\"\\x\"}", "not JSON: a bad escape in a string at byte 6"),
         ("{\"a\":\"\\ud83d!\"}", "not JSON: a bad escape in a string at byte 6"),
