@@ -1,6 +1,6 @@
-/// Writes a value as JSON on one line: names in snake case, in alphabetical order. A line of a listing has only
-/// objects, lists, strings, whole numbers, truth values and null. `JSONEncoder` took most of the time of a
-/// long listing.
+/// Writes a value as JSON on one line: names in snake case, in alphabetical order. A line of a listing has
+/// only objects, lists, strings, whole numbers, truth values and null. `JSONEncoder` took most of the time of
+/// a long listing.
 final class LineEncoder: Encoder {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
