@@ -107,7 +107,10 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        if let error { return end(task, .failure(Self.failure(error))) }
+        if let error {
+            let wait = Int(session.configuration.timeoutIntervalForRequest.rounded())
+            return end(task, .failure(Self.failure(error, after: wait)))
+        }
         guard let response = task.response as? HTTPURLResponse else {
             return end(task, .failure(PageFailure("the response is not HTTP", isTransient: false)))
         }
@@ -119,7 +122,8 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
 
     /// Translates an error. Network errors are transient, unless the request itself is wrong or the server is
     /// not the expected one.
-    private static func failure(_ error: any Error) -> any Error {
+    /// - Parameter wait: How long the server was permitted to send nothing, in seconds.
+    private static func failure(_ error: any Error, after wait: Int) -> any Error {
         guard let error = error as? URLError else { return error }
         let lasting: [URLError.Code] = [
             .badURL, .unsupportedURL, .userAuthenticationRequired, .secureConnectionFailed,
@@ -127,8 +131,26 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired, .cannotDecodeContentData, .cannotDecodeRawData,
         ]
-        return PageFailure(
-            "connection failed: \(error.localizedDescription)", isTransient: !lasting.contains(error.code))
+        return PageFailure(words(for: error, after: wait), isTransient: !lasting.contains(error.code))
+    }
+
+    /// Foundation has no words for these errors on Linux.
+    private static func words(for error: URLError, after wait: Int) -> String {
+        switch error.code {
+        case .timedOut: "the server sent nothing for \(wait) s (timeout)"
+        case .cannotConnectToHost: "the server cannot be reached: no connection was accepted"
+        case .cannotFindHost, .dnsLookupFailed: "the name of the server is not known"
+        case .networkConnectionLost, .unknown: "the connection broke before the answer was whole"
+        case .notConnectedToInternet: "there is no network"
+        case .secureConnectionFailed: "no secure connection (TLS) with the server"
+        case .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
+            .serverCertificateNotYetValid:
+            "the certificate of the server is not valid"
+        case .cannotDecodeContentData, .cannotDecodeRawData:
+            "the answer cannot be decompressed; it may be cut"
+        case .badServerResponse, .cannotParseResponse: "the answer is not HTTP"
+        default: "the connection failed (URLError \(error.code.rawValue))"
+        }
     }
 }
 

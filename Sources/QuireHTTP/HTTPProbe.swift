@@ -104,9 +104,9 @@ public final class HTTPProbe: PagingSource {
         let errors = response.errors(from: url, profile.map { [$0] } ?? Profile.builtIn, limit: limit)
         let later = errors.first { $0.kind == .later }
         if isSuccess && later == nil { return nil }
-        let words = later ?? errors.max { $0.message.count < $1.message.count }
+        let words = later ?? errors.max { $0.words.count < $1.words.count }
         var failure = PageFailure(
-            words?.message ?? "HTTP \(response.status)", status: response.status, headers: response.headers)
+            words?.words ?? "HTTP \(response.status)", status: response.status, headers: response.headers)
         if later != nil { failure.isTransient = true }
         return failure
     }
@@ -115,7 +115,7 @@ public final class HTTPProbe: PagingSource {
 extension RawResponse {
     /// Returns what an error document says, by the built-in profile that reads most of it.
     func words(from url: URL, limit: Int) -> String? {
-        errors(from: url, Profile.builtIn, limit: limit).map(\.message).max { $0.count < $1.count }
+        errors(from: url, Profile.builtIn, limit: limit).map(\.words).max { $0.count < $1.count }
     }
 
     /// Returns why these profiles do not read the response.

@@ -266,9 +266,9 @@ public struct HTTPSource: PagingSource {
         } catch {
             let advice = parser.advice(in: envelope)
             // A profile whose items are the document finds no words in an object.
-            let hasWords = !error.message.hasSuffix("HTTP \(status)")
+            let hasWords = !error.words.hasSuffix("HTTP \(status)")
             let words = hasWords ? nil : received.words(from: url, limit: limit)
-            var failure = PageFailure(words ?? error.message, status: status, headers: headers)
+            var failure = PageFailure(words ?? error.words, status: status, headers: headers)
             failure.pause = advice.pause(atLeast: failure.pause)
             failure.quota = advice.allowance ?? failure.quota
             // GraphQL says in an answer with status 200 that the quota is used up.
@@ -315,6 +315,14 @@ extension HTTPSource {
             }
         }
         return try parser.read(body, envelope: envelope, name: "response")
+    }
+}
+
+extension DumpError {
+    /// The message; a status without words is said by itself.
+    var words: String {
+        let status = message.trimmingPrefix("response: error document: ")
+        return status.hasPrefix("HTTP ") && !status.contains(":") ? String(status) : message
     }
 }
 

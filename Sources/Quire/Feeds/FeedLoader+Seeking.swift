@@ -1,7 +1,22 @@
-// What a rule looks for in chunks that are not loaded: they are read in place, and only one that has it is
-// loaded.
+// What rules need of a feed: what a ticket names, and what is looked for in chunks that are not loaded. Those
+// are read in place, and only one that has it is loaded.
 
 extension FeedLoader {
+    /// Loads what a ticket names: posts, and the chunks on both sides of its edges.
+    func load(placesOf ticket: TicketRecord) throws {
+        if let after = ticket.after { try load(posts: [after]) }
+        if let minted = ticket.minted { try load(posts: [minted]) }
+        try load(posts: ticket.ids)
+        if let join = ticket.join { try load(posts: [join.upper, join.lower]) }
+        try load(edges: ticket.edges, of: ticket.gap)
+    }
+
+    /// Loads the chunks of posts that will leave, and the chunks next to them.
+    func load(leaving ids: [PostID]) throws {
+        try load(posts: ids)
+        try loadNeighbours()
+    }
+
     /// Loads the chunk in a range that has what a rule looks for: the first one for a placeholder, the last
     /// one for the end of a page. Notes what has been passed.
     func load(_ what: Sought, in range: ClosedRange<UInt64>) throws {

@@ -144,21 +144,6 @@ final class FeedLoader {
         }
     }
 
-    /// Loads what a ticket names: posts, and the chunks on both sides of its edges.
-    func load(placesOf ticket: TicketRecord) throws {
-        if let after = ticket.after { try load(posts: [after]) }
-        if let minted = ticket.minted { try load(posts: [minted]) }
-        try load(posts: ticket.ids)
-        if let join = ticket.join { try load(posts: [join.upper, join.lower]) }
-        try load(edges: ticket.edges, of: ticket.gap)
-    }
-
-    /// Loads the chunks of posts that will leave, and the chunks next to them.
-    func load(leaving ids: [PostID]) throws {
-        try load(posts: ids)
-        try loadNeighbours()
-    }
-
     /// Loads the chunks on both sides of these edges, and the entries at which overlapping links start. `gap`
     /// is the gap to which they probably belong.
     func load(edges numbers: [UInt64], of gap: GapID? = nil) throws {

@@ -64,7 +64,8 @@ final class Scanner {
             return
         case .notJSON(let reason, let offset):
             let place = offset.map { " at byte \(document.startIndex + $0)" } ?? ""
-            throw DumpError(.syntax, "not JSON: \(pageForPeople(document) ?? reason + place)")
+            let words = pageForPeople(document) ?? cut(document, at: offset) ?? reason + place
+            throw DumpError(.syntax, "not JSON: \(words)")
         case .notUTF8:
             let place = firstInvalidByte(document).map { " at byte \($0)" } ?? ""
             throw DumpError(.data, "not JSON: not UTF-8\(place)")
@@ -112,6 +113,19 @@ func titleOfPage(_ document: ArraySlice<UInt8>) -> String? {
     let title = text.firstMatch(of: /<(?:title|h1)\b[^>]*>\s*([^<]+)/.ignoresCase())?.1 ?? ""
     let words = title.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     return words.isEmpty ? nil : printable(words)
+}
+
+/// Returns that a document ends before its object or array does; nil if something else is wrong with it.
+private func cut(_ document: ArraySlice<UInt8>, at offset: Int?) -> String? {
+    let error = document.startIndex + (offset ?? document.count)
+    // An open string begins at the error.
+    guard error >= document.endIndex || document[error] == UInt8(ascii: "\""),
+        let start = document.firstIndex(where: { !isJSONSpace($0) }),
+        [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(document[start])
+    else { return nil }
+    var value = ElementScanner(at: start - document.startIndex)
+    let end = document.withUnsafeBufferPointer { value.end(in: $0) }
+    return end == nil ? "it is cut: it ends in the middle, after \(document.count) bytes" : nil
 }
 
 private func firstInvalidByte(_ bytes: ArraySlice<UInt8>) -> Int? {

@@ -18,7 +18,8 @@ public struct Report {
     /// So many rows above and below a gap, and a join.
     private static let (around, aroundJoin) = (8, 3)
     private static let gapsWithRows = 60
-    private static let feedLimit = 500
+    /// The most feeds that a report shows: the first ones that it is given.
+    public static let feedLimit = 500
 
     /// Returns the bytes of the HTML file.
     /// - Throws: ``Quire/QuireError`` if the cache cannot be read at all. A feed that cannot be read is a

@@ -60,20 +60,28 @@ extension HTTPResponse {
     package static var dropped: HTTPResponse {
         HTTPResponse(statusCode: .ok, body: HTTPBodySequence(from: BrokenBody(), count: 1_000))
     }
+
+    /// A body that is announced and does not come: nothing follows its first bytes.
+    package static var silent: HTTPResponse {
+        HTTPResponse(statusCode: .ok, body: HTTPBodySequence(from: BrokenBody(isSilent: true), count: 1_000))
+    }
 }
 
-/// A few bytes, then nothing but an error.
+/// A few bytes, then an error, or nothing.
 private struct BrokenBody: AsyncBufferedSequence {
     typealias Element = UInt8
     struct Lost: Error {}
+    var isSilent = false
     struct Iterator: AsyncBufferedIteratorProtocol {
+        let isSilent: Bool
         var isFirst = true
         mutating func next() async throws -> UInt8? { try await nextBuffer(suggested: 1)?.first }
         mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
             defer { isFirst = false }
             if isFirst { return Array("[{\"id\"".utf8) }
+            if isSilent { try await Task.sleep(for: .seconds(3_600)) }
             throw Lost()
         }
     }
-    func makeAsyncIterator() -> Iterator { Iterator() }
+    func makeAsyncIterator() -> Iterator { Iterator(isSilent: isSilent) }
 }

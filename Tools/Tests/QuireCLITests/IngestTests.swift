@@ -8,7 +8,7 @@ struct IngestTests {
         "updated", "moved", "removed", "gaps_opened", "gaps_closed", "in_sequence", "unverified",
         "elapsed_ms", "bytes", "dry_run", "against_order", "fitting_order", "open_head", "outdated",
         "unplaced",
-        "unplaced_count", "missing_pages", "pages_empty", "pages_repeated",
+        "unplaced_count", "missing_pages", "pages_before", "pages_empty", "pages_repeated",
     ]
     private static let keyed = ["--order", "bump", "--key", "last_activity_date"]
 

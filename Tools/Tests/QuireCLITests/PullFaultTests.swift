@@ -34,7 +34,7 @@ struct PullFaultTests {
         let run = try await PullInside(box, "so", server.url, "--pause", "1s")
         #expect(run.end.whole && run.end.requests == server.requests.count)
         #expect(run.waits.contains { $0 >= .seconds(5) && $0 <= .seconds(7) })
-        #expect(run.notes.filter { $0.contains("failed:") }.count == 5)
+        #expect(run.notes.filter { $0.contains(" of 3 failed: ") }.count == 5)
         #expect(try await box.rows(of: "so") == server.ids)
     }
 
@@ -101,6 +101,35 @@ struct PullFaultTests {
         }
         let unreachable = try await Sandbox().pull("so", "http://127.0.0.1:1/x", "--pages", "1")
         #expect(unreachable.status == 75)
+    }
+
+    @Test(
+        "a failure names the request, what happened, how often it was tried, and what helps",
+        arguments: [
+            ("status", "HTTP 500"),
+            ("cut", "response: not JSON: it is cut: it ends in the middle, after 41 bytes"),
+            ("dropped", "the connection broke before the answer was whole"),
+            ("silent", "the server sent nothing for 1 s (timeout)"),
+        ])
+    func messages(kind: String, words: String) async throws {
+        let server = try await ListServer.start(posts: 90) { _, request, _ in
+            guard request.query["page"] == "2" else { return nil }
+            return switch kind {
+            case "status": .json("oops", status: 500)
+            case "cut": .json(#"{"items": [{"question_id": 60, "title": ""#)
+            case "dropped": .dropped
+            default: .silent
+            }
+        }
+        let box = try Sandbox()
+        let timeout = kind == "silent" ? "1s" : "600s"
+        let run = try await PullInside(
+            box, "so", server.url + "?pagesize=30", "--order", "keyless", "--timeout", timeout)
+        let reason = try #require(run.end.lines.last)
+        #expect(run.end.status == .temporary, "\(run.end)")
+        #expect(reason.contains("tail, page 2: tried 3 times: \(server.url): \(words)"), "\(reason)")
+        #expect(reason.hasSuffix("; the next call asks again"), "\(reason)")
+        #expect(run.notes.contains { $0.hasPrefix("tail, page 2: try 2 of 3 failed: ") }, "\(run.notes)")
     }
 
     @Test("a slow server is asked one request at a time")

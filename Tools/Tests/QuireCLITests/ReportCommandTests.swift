@@ -1,4 +1,5 @@
 import Foundation
+import Quire
 import Testing
 
 @Suite("quire report and quire serve")
@@ -20,6 +21,15 @@ struct ReportCommandTests {
         #expect(try box.quire("report", box.cache, "b", "-o", box.path("b.html")).out.contains("1 feed"))
         #expect(try box.quire("report", box.cache, "--without-bodies", "-o", box.path("c.html")).status == 0)
         #expect(!(try String(contentsOfFile: box.path("c.html"), encoding: .utf8)).contains("post 1000"))
+    }
+
+    @Test("a report of more feeds than it can show says so, and how to choose")
+    func manyFeeds() throws {
+        let box = try Sandbox()
+        try Cache(at: box.cache).batch { for number in 1...501 { _ = try $0.feed(named: "f\(number)") } }
+        let run = try box.quire("report", box.cache, "-o", box.path("x.html"))
+        #expect(run.status == 0 && run.out.contains("the first 500 of 501 feeds"), "\(run)")
+        #expect(run.err.contains("name those that it is to show"), "\(run)")
     }
 
     @Test("what does not exist is said, and creates nothing")

@@ -107,7 +107,11 @@ struct ResumeTests {
         #expect(process.terminationReason == .exit && process.terminationStatus == 130)
         #expect(try String(contentsOfFile: err, encoding: .utf8).contains("--resume goes on"))
         let rest = "gzip -dc r.ndjson.gz | $Q ingest $C a - \(options.joined(separator: " "))"
-        #expect(try box.shell(rest).err.contains("going on after 32 pages"))
+        let resumed = try box.shell(rest)
+        #expect(resumed.err.contains("going on after 32 pages"))
+        #expect(
+            resumed.out.contains("counted from the start of the run: 32 pages in earlier calls"), "\(resumed)"
+        )
         #expect(try state(of: box.cache, box) == state(of: whole, box))
         #expect(try box.shell(rest).err.contains("done already"))
         #expect(try state(of: box.cache, box) == state(of: whole, box))

@@ -45,7 +45,10 @@ struct Gaps: ToolCommand {
             let json = JSONLines(output)
             for line in lines { try json.print(line) }
         } else {
-            if !lines.isEmpty { try table(of: lines).print(to: output) }
+            if !lines.isEmpty {
+                var table = table(of: lines)
+                try table.print(to: output)
+            }
             try output.line(continuity.sentence)
         }
         return exitCode && !continuity.isWhole ? .findings : .ok

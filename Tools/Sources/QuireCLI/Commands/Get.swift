@@ -92,7 +92,7 @@ struct Get: ToolCommand {
                 if body {
                     try output.data(bytes)
                 } else if json.isOn {
-                    try JSONLines(output).print(line, body: bytes)
+                    try bytes.withUnsafeBytes { try JSONLines(output).print(line, body: $0) }
                 } else {
                     if number > 0 { try output.line("") }
                     try print(line, bytes, snapshot, output)

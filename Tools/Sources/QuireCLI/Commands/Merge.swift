@@ -41,6 +41,7 @@ struct Merge: ToolCommand {
         try cache.withSnapshot { snapshot in
             var position = try atKey.map { try snapshot.mergedPosition(atKey: $0, of: feeds) }
             var (posts, stop) = (0, MergedRows.Stop.limit)
+            let lines = JSONLines(output)
             var table = Table("ID", " KEY", "FEED", "TEXT")
             while posts < number {
                 let read = try snapshot.mergedRows(
@@ -48,8 +49,9 @@ struct Merge: ToolCommand {
                     pastFrontiers: pastFrontiers)
                 for row in read.rows {
                     if row.post != nil { posts += 1 }
-                    try add(row, of: feeds[row.source], to: &table, snapshot, output)
+                    try add(row, of: feeds[row.source], to: &table, snapshot, lines)
                 }
+                if !json.isOn { try table.printBlock(to: output) }
                 (position, stop) = (read.position, read.stop)
                 if stop != .limit { break }
             }
@@ -66,13 +68,11 @@ struct Merge: ToolCommand {
 
     private func add(
         _ row: MergedRow, of feed: Feed, to table: inout Table, _ snapshot: borrowing Snapshot,
-        _ output: Output
+        _ lines: JSONLines
     ) throws {
-        let lines = JSONLines(output)
         switch row {
         case .post(let post, _):
-            let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
-            let text = BodyText.excerpt(of: body)
+            let text = try snapshot.body(of: post).withUnsafeBytes { BodyText.excerpt(of: $0) }
             if json.isOn { return try lines.print(MergedLine(post, of: feed, text)) }
             let key = post.key.map(String.init) ?? "-"
             table.add(shown(post.id.description), key, shown(feed.name), shown(text, limit: 50))

@@ -10,7 +10,8 @@ struct ReportCommand: ToolCommand {
             "Write an HTML file that shows a cache: a map of each feed, its gaps, the rows around them.",
         discussion: """
             The file holds everything it needs and asks for nothing; send it along with a bug. It has at most a \
-            few megabytes, however large the cache is: of a long feed, one bar stands for several pages.
+            few megabytes, however large the cache is: of a long feed, one bar stands for several pages, and of \
+            more than \(Report.feedLimit) feeds, it shows the first.
 
             Examples:
               quire report so.quire -o so.html
@@ -38,7 +39,14 @@ struct ReportCommand: ToolCommand {
         } catch {
             throw Failure(.cannotCreate, "\(output): cannot be written")
         }
-        try printed.line("\(shown(output)): \(counted(chosen.count, "feed")), \(sized(html.count))")
+        let count = min(chosen.count, Report.feedLimit)
+        let feeds =
+            count == chosen.count
+            ? counted(count, "feed") : "the first \(grouped(count)) of \(counted(chosen.count, "feed"))"
+        try printed.line("\(shown(output)): \(feeds), \(sized(html.count))")
+        if count < chosen.count {
+            Messages.write("a report shows at most \(grouped(count)) feeds; name those that it is to show")
+        }
         return .ok
     }
 }

@@ -86,9 +86,10 @@ struct Show: ToolCommand {
                 try eachRow(of: feed, after: start, snapshot) { row in
                     switch row {
                     case .post(let post):
-                        let bytes = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
-                        let line = PostLine(post, text: BodyText.excerpt(of: bytes))
-                        if body { try lines.print(line, body: bytes) } else { try lines.print(line) }
+                        try snapshot.body(of: post).withUnsafeBytes { bytes in
+                            let line = PostLine(post, text: BodyText.excerpt(of: bytes))
+                            try body ? lines.print(line, body: bytes) : lines.print(line)
+                        }
                     case .gap(let gap): try lines.print(GapLine(gap, in: feed, snapshot))
                     }
                 }
@@ -161,12 +162,13 @@ struct Show: ToolCommand {
             case .post(let post):
                 last = post.position
                 if let doubt = post.doubt { table.addLine("- - - unverified join: \(doubt.rawValue) - - -") }
-                let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
-                table.add(post.cells + [shown(BodyText.excerpt(of: body), limit: 50)])
+                let text = try snapshot.body(of: post).withUnsafeBytes { BodyText.excerpt(of: $0) }
+                table.add(post.cells + [shown(text, limit: 50)])
             case .gap(let gap):
                 last = gap.position
                 table.addLine("~~~~ gap \(gap.id), \(gap.why.rawValue): \(shown(gap.down)) ~~~~")
             }
+            try table.printBlock(to: output)
         }
         try table.print(to: output)
         let isMore = try !snapshot.rows(of: feed, after: last, limit: 1).isEmpty

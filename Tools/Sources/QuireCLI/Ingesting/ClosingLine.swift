@@ -22,6 +22,8 @@ struct ClosingLine: Encodable {
     /// Numbers between those of the files for which there is no file; at most 256.
     let missingPages: [Int]
     let pages: Int
+    /// How many of the pages came in with earlier calls of the run, which this one resumed.
+    let pagesBefore: Int
     let pagesEmpty: Int
     let pagesFailed: Int
     let pagesRepeated: Int
@@ -35,8 +37,9 @@ struct ClosingLine: Encodable {
 
     init(
         _ totals: IngestTotals, _ evidence: OrderEvidence, _ info: FeedInfo?, elapsed: Duration,
-        isDryRun: Bool, missingPages: [Int]
+        isDryRun: Bool, missingPages: [Int], pagesBefore: Int
     ) {
+        self.pagesBefore = pagesBefore
         againstOrder = evidence.answers
         (outdated, unplaced, unplacedCount) = (evidence.outdated, evidence.unplaced, evidence.unplacedCount)
         openHead = info?.isHeadOpen ?? false
@@ -79,6 +82,14 @@ struct ClosingLine: Encodable {
             return dryRun + ["\(shown(name)): \(counted(pages, "page"))", "  nothing new"] + end
         }
         let seconds = Double(elapsedMs) / 1_000
+        let time = pagesBefore == 0 ? " in \(seconds) s" : ""
+        let earlier =
+            pagesBefore == 0
+            ? []
+            : [
+                "  counted from the start of the run: \(counted(pagesBefore, "page")) in earlier calls, "
+                    + "\(grouped(pages - pagesBefore)) in this one (\(seconds) s)"
+            ]
         let counts = [(pagesEmpty, "without posts"), (pagesRepeated, "repeated"), (pagesFailed, "failed")]
         let others = counts.filter { $0.0 > 0 }.map { ", \(grouped($0.0)) \($0.1)" }.joined()
         let old = outdated == 0 ? "" : ", \(grouped(outdated)) outdated: a newer state is cached"
@@ -86,7 +97,8 @@ struct ClosingLine: Encodable {
             duplicatesInPage == 0
             ? "" : ", \(grouped(duplicatesInPage)) repeated within a page"
         return dryRun + [
-            "\(shown(name)): \(counted(pages, "page"))\(others), \(sized(bytes)) in \(seconds) s",
+            "\(shown(name)): \(counted(pages, "page"))\(others), \(sized(bytes))\(time)"
+        ] + earlier + [
             "  \(grouped(received)) received: \(grouped(new)) new, "
                 + "\(grouped(duplicates)) known already\(old)\(repeats)",
             "  \(grouped(updated)) updated, \(grouped(moved)) moved, \(grouped(removed)) removed",

@@ -52,7 +52,8 @@ struct IngestWork {
         }
         let missing = point.numbering.hasNames ? Numbering.missing(in: inputs) : []
         let line = try report(
-            ingestion, destination, missing, took: began.duration(to: .now), output)
+            ingestion, destination, missing, after: point.totals.pages, took: began.duration(to: .now), output
+        )
         let status = status(of: ingestion)
         return (status == .ok && runOptions.exitCode && !line.isFine ? .findings : status, line)
     }
@@ -137,15 +138,15 @@ struct IngestWork {
     }
 
     private func report(
-        _ ingestion: Ingestion, _ destination: Destination, _ missing: [Int], took elapsed: Duration,
-        _ output: Output
+        _ ingestion: Ingestion, _ destination: Destination, _ missing: [Int], after before: Int,
+        took elapsed: Duration, _ output: Output
     ) throws -> ClosingLine {
         let info = try destination.info()
         var evidence = ingestion.point.totals.evidence ?? OrderEvidence()
         if let feed = destination.feed { evidence = try evidence.withoutPlaced(in: feed) }
         var line = ClosingLine(
             ingestion.point.totals, evidence, info, elapsed: elapsed, isDryRun: runOptions.dryRun,
-            missingPages: missing)
+            missingPages: missing, pagesBefore: before)
         if let order = info?.options.order {
             line.fittingOrder = evidence.fittingOrder(ingestion.fit, insteadOf: order)
         }

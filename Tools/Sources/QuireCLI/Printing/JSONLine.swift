@@ -4,28 +4,26 @@ import Quire
 /// Prints values as JSON, one object per line, with snake-case names in alphabetical order. No data in it can
 /// control a terminal.
 struct JSONLines {
-    private let encoder: JSONEncoder
     private let output: Output
 
-    init(_ output: Output) {
-        self.output = output
-        encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    }
+    init(_ output: Output) { self.output = output }
 
-    func print(_ value: some Encodable) throws {
-        try output.line(Self.escaped(String(decoding: encoder.encode(value), as: UTF8.self)))
+    func print(_ value: some Encodable) throws { try output.line(Self.text(value)) }
+
+    /// The line of a value.
+    static func text(_ value: some Encodable) throws -> String {
+        escaped(String(decoding: try LineEncoder.json(value), as: UTF8.self))
     }
 
     /// Prints an object with one more member, the body of a post, which comes first.
-    func print(_ value: some Encodable, body: [UInt8]) throws {
-        let object = String(decoding: try encoder.encode(value), as: UTF8.self)
+    func print(_ value: some Encodable, body: UnsafeRawBufferPointer) throws {
+        let object = String(decoding: try LineEncoder.json(value), as: UTF8.self)
         try output.line(Self.escaped("{\"body\":" + BodyText.json(body) + "," + object.dropFirst()))
     }
 
     /// Escapes harmful characters. They occur only inside strings, where `\u` means the same.
-    static func escaped(_ json: String) -> String {
+    private static func escaped(_ json: String) -> String {
+        if json.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return json }
         if json.unicodeScalars.allSatisfy(\.isHarmless) { return json }
         var result = ""
         for scalar in json.unicodeScalars {

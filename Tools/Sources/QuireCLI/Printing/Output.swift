@@ -127,11 +127,7 @@ enum Messages {
     }
 
     private static func writeJSON(_ line: Line) {
-        let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let json = try? encoder.encode(line) else { return writeLines(line.message) }
-        writeLines(JSONLines.escaped(String(decoding: json, as: UTF8.self)))
+        writeLines((try? JSONLines.text(line)) ?? line.message)
     }
 
     /// Writes several lines, with everything escaped that could control a terminal.

@@ -4,6 +4,7 @@ import Quire
 /// Returns foreign text for a terminal, cut after `limit` characters. It cannot move the cursor, end the line
 /// or change the direction of writing, except by the characters to keep.
 func shown(_ text: some StringProtocol, limit: Int = .max, keeping kept: Set<Unicode.Scalar> = []) -> String {
+    if text.utf8.count <= limit, text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return String(text) }
     var result = ""
     var count = 0
     for scalar in text.unicodeScalars {

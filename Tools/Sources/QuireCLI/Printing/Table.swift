@@ -3,7 +3,10 @@ struct Table {
     enum Alignment { case left, right }
 
     private let columns: [(title: String, alignment: Alignment)]
+    /// The rows that are not printed yet.
     private var rows: [Row] = []
+    private var widths: [Int] = []
+    private static let block = 1_000
 
     private enum Row {
         case cells([String])
@@ -24,28 +27,44 @@ struct Table {
 
     mutating func addLine(_ text: String) { rows.append(.line(text)) }
 
-    func print(to output: Output) throws {
-        var widths = columns.map(\.title.count)
-        for case .cells(let cells) in rows {
-            for (column, cell) in cells.enumerated() { widths[column] = max(widths[column], cell.count) }
+    /// Prints the rows that were added since the last call. The first call says how wide the columns are, so
+    /// a long table can be printed in blocks; a wider cell of a later block pushes its line to the right.
+    mutating func print(to output: Output) throws {
+        if widths.isEmpty {
+            widths = columns.map(\.title.count)
+            for case .cells(let cells) in rows {
+                for (column, cell) in cells.enumerated() { widths[column] = max(widths[column], width(cell)) }
+            }
+            try output.line(aligned(columns.map(\.title)))
         }
-        try output.line(aligned(columns.map(\.title), widths))
         for row in rows {
             switch row {
-            case .cells(let cells): try output.line(aligned(cells, widths))
+            case .cells(let cells): try output.line(aligned(cells))
             case .line(let text): try output.line(text)
             }
         }
+        rows = []
     }
 
-    private func aligned(_ cells: [String], _ widths: [Int]) -> String {
-        var line = ""
+    /// Prints the rows of a long table if there are enough for a block.
+    mutating func printBlock(to output: Output) throws {
+        if rows.count >= Self.block { try print(to: output) }
+    }
+
+    private func aligned(_ cells: [String]) -> String {
+        var line: [UInt8] = []
         for (column, cell) in cells.enumerated() {
-            if column > 0 { line += "  " }
-            let space = String(repeating: " ", count: widths[column] - cell.count)
-            line += columns[column].alignment == .right ? space + cell : cell + space
+            if column > 0 { line += [0x20, 0x20] }
+            let space = repeatElement(UInt8(ascii: " "), count: max(0, widths[column] - width(cell)))
+            if columns[column].alignment == .right { line += space }
+            line += cell.utf8
+            if columns[column].alignment == .left { line += space }
         }
-        while line.last == " " { line.removeLast() }
-        return line
+        while line.last == 0x20 { line.removeLast() }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    private func width(_ cell: String) -> Int {
+        cell.utf8.allSatisfy { $0 < 0x80 } ? cell.utf8.count : cell.count
     }
 }

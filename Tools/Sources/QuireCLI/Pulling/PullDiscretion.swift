@@ -38,11 +38,19 @@ struct PullDiscretion: Sendable {
     /// A message without secrets.
     var words: @Sendable (String) -> String { { [secrets] in secrets.removed(from: $0) } }
 
-    /// Says which requests failed and are sent again.
+    /// Says which requests failed and are sent again, and names the request in each failure.
     var failures: Interceptor {
         Interceptor { [log, words] request, next in
-            do { return try await next(request) } catch let failure as PageFailure where failure.isTransient {
-                log.add(.note(words("\(request.place.words): failed: \(failure.message)")))
+            do { return try await next(request) } catch var failure as PageFailure {
+                let (attempt, attempts) = (request.attempt, RetryPolicy().attempts)
+                var tries = ""
+                if failure.isTransient {
+                    let note = "\(request.words): try \(attempt) of \(attempts) failed: \(failure.message)"
+                    log.add(.note(words(note)))
+                    tries = "tried \(counted(attempt, "time")): "
+                    failure.message += "; the next call asks again"
+                }
+                failure.message = "\(request.words): \(tries)\(failure.message)"
                 throw failure
             }
         }

@@ -58,11 +58,13 @@ struct PullWork: Sendable {
     ) async throws -> EndLine {
         let telling = discretion.telling(setup.feed, keyIsVersion: setup.keyIsVersion)
         let repeated = RepeatedPages()
+        let empty = EmptyRun()
         let fresh = FreshLinks(log, words: discretion.words)
         let pager = Pager(
             setup.feed, source: setup.source,
             interceptors: [
-                meter.interceptor, discretion.failures, fresh.interceptor, telling, repeated.interceptor,
+                empty.interceptor, meter.interceptor, discretion.failures, fresh.interceptor, telling,
+                repeated.interceptor,
             ],
             // Bodies of a list of ids are asked for one at a time.
             options: PagerOptions(
@@ -71,8 +73,7 @@ struct PullWork: Sendable {
             clock: discretion.clock(clock))
         let puller = Puller(
             pager, limits, meter, clock, asksForBodies: setup.hasBodies, isSyndication: setup.isSyndication,
-            repeated,
-            tell: discretion.words)
+            repeated, empty, tell: discretion.words)
         while true {
             var line = try await puller.round()
             log.add(.end(line))
@@ -83,6 +84,7 @@ struct PullWork: Sendable {
             }
             meter.beginRound()
             fresh.beginRound()
+            empty.beginRound()
         }
     }
 

@@ -35,15 +35,17 @@ final class Puller {
     private var bodies: [PostID]?
     private var before = 0
     private let repeated: RepeatedPages
+    private let empty: EmptyRun
 
     /// - Parameter tell: Makes a message printable: without secrets.
     init(
         _ pager: Pager, _ limits: PullLimits, _ meter: Meter, _ clock: PagerClock, asksForBodies: Bool,
-        isSyndication: Bool, _ repeated: RepeatedPages, tell: @escaping @Sendable (String) -> String
+        isSyndication: Bool, _ repeated: RepeatedPages, _ empty: EmptyRun,
+        tell: @escaping @Sendable (String) -> String
     ) {
         (feed, self.pager, self.limits, self.meter) = (pager.feed, pager, limits, meter)
         (self.clock, self.asksForBodies, self.tell) = (clock, asksForBodies, tell)
-        (self.isSyndication, self.repeated) = (isSyndication, repeated)
+        (self.isSyndication, self.repeated, self.empty) = (isSyndication, repeated, empty)
     }
 
     private struct Progress: Equatable {
@@ -100,9 +102,12 @@ final class Puller {
             case .join(let id): try note(await pager.verify(joinAbove: id), at: place)
             default: try note(await pager.append(isForced: isForced), at: place)
             }
+        } catch let run as EmptyRun.TooLong {
+            stuck[place] = tell("\(run)")
         } catch let error where place != .tail && error.concernsOnePlace && !isRefused {
             // The link into one place may have expired. A second refusal is about more than one place.
-            (isRefused, stuck[place]) = (true, tell("\(place.words): \(error)"))
+            let words = error is PageFailure ? "\(error)" : "\(place.words): \(error)"
+            (isRefused, stuck[place]) = (true, tell(words))
         }
     }
 
@@ -234,12 +239,10 @@ final class Puller {
             if asksForBodies { line.bodiesMissing = try posts { $0.isPlaceholder }.count }
             line.whole = info.isInSequence && line.tailEnd && !isRanked && line.bodiesMissing == 0
             line.reason = reason
-            if stop == nil && line.whole, try repeated.areAll(of: feed) {
+            if stop == nil && line.whole, let doubt = try doubtOfEnd() {
                 (line.whole, line.isTailUnknown) = (false, true)
                 (line.tailEnd, line.endAssumed) = (false, false)
-                stuck[.tail] =
-                    "each page shows the posts of the first one: there are no others, or the server does not know "
-                    + "the parameter for the page"
+                stuck[.tail] = doubt
             }
             if let rest { line.opening = clock.now() + Int64(rest / .milliseconds(1)) }
             if stop == nil && !(info.isInSequence && line.tailEnd && line.bodiesMissing == 0) {
@@ -249,6 +252,18 @@ final class Puller {
             line.isRefused = isRefused
             return line
         }
+    }
+}
+
+extension Puller {
+    /// Why the end that the engine assumes may be none; nil if nothing speaks against it.
+    private func doubtOfEnd() throws -> String? {
+        if try repeated.areAll(of: feed) {
+            return "each page shows the posts of the first one: there are no others, or the server does not "
+                + "know the parameter for the page"
+        }
+        return try empty.hidesEnd(of: feed)
+            ? "the pages below the last post are empty, but the server says that more follows" : nil
     }
 }
 

@@ -156,8 +156,8 @@ struct FeedScreen {
         case .end(let link):
             return [Line(text: ScreenText.fitted("goes on with: \(shown(link))", to: columns), style: .note)]
         case .post(let post):
-            let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
-            let line = Line(text: row(post.cells, shown(BodyText.excerpt(of: body)), columns), style: .plain)
+            let text = try snapshot.body(of: post).withUnsafeBytes { BodyText.excerpt(of: $0) }
+            let line = Line(text: row(post.cells, shown(text), columns), style: .plain)
             guard let doubt = post.doubt else { return [line] }
             let join = "- - - unverified join: \(doubt.rawValue) - - -"
             return [Line(text: ScreenText.fitted(join, to: columns), style: .join), line]
