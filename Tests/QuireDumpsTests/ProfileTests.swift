@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"#, "p.json: not JSON: it is cut: it ends in the middle, after 1 bytes"),
+        (#"{"#, "p.json: not JSON: it is cut: it ends in the middle, at byte 1"),
         (#"{"name":"x","id":{},"title":"a","title":"b"}"#, "p.json: title is there twice"),
         (#"{"name":"x","id":{"path":"a","path":"b"}}"#, "p.json: id.path is there twice"),
         (#"[]"#, "p.json: it is not an object"),

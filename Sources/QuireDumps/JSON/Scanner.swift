@@ -125,7 +125,7 @@ private func cut(_ document: ArraySlice<UInt8>, at offset: Int?) -> String? {
     else { return nil }
     var value = ElementScanner(at: start - document.startIndex)
     let end = document.withUnsafeBufferPointer { value.end(in: $0) }
-    return end == nil ? "it is cut: it ends in the middle, after \(document.count) bytes" : nil
+    return end == nil ? "it is cut: it ends in the middle, at byte \(document.count)" : nil
 }
 
 private func firstInvalidByte(_ bytes: ArraySlice<UInt8>) -> Int? {

@@ -107,7 +107,7 @@ struct PullFaultTests {
         "a failure names the request, what happened, how often it was tried, and what helps",
         arguments: [
             ("status", "HTTP 500"),
-            ("cut", "response: not JSON: it is cut: it ends in the middle, after 41 bytes"),
+            ("cut", "response: not JSON: it is cut: it ends in the middle, at byte 41"),
             ("dropped", "the connection broke before the answer was whole"),
             ("silent", "the server sent nothing for 1 s (timeout)"),
         ])
