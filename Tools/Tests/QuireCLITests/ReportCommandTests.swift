@@ -28,8 +28,9 @@ struct ReportCommandTests {
         let run = try box.shell(
             """
             for name in file target; do echo old > $name; chmod 640 $name; done
-            ln -s target link; ln -s new dangling; mkfifo pipe; cat pipe > read &
+            ln -s target link; ln -s new dangling; mkfifo pipe; cat pipe > read & reader=$!
             for name in file link dangling pipe fresh; do $Q report $C -o $name || exit; done
+            test -p pipe || kill $reader
             wait; test -L link -a -L dangling -a -p pipe || exit 9
             stat -c %a file target; cat read | tail -c 8; ls
             for name in file target new fresh; do grep -q '</html>' $name || exit 8; done
