@@ -119,6 +119,29 @@ struct InputTests {
         #expect(reading.pages.map(\.number) == [9, 10, 11, nil, 10])
     }
 
+    @Test("the files of an archive are numbered by their names, and listed with their numbers")
+    func archives() throws {
+        let folder = try InputFolder()
+        let page = Array(#"{"items": [{"id": 1}]}"#.utf8)
+        let names = ["p/10.json", "p/notes.txt", "p/2.json", "p/posts_3.json"]
+        let tar = try folder.pack(
+            "5.tar", names.map { ($0, page) }, format: ARCHIVE_FORMAT_TAR_USTAR)
+        let reading = try Reading(tar)
+        #expect(reading.pages.map(\.number) == [10, 2, 3])
+        #expect(reading.pages.map(\.series) == ["", "", "posts_"])
+        let options = InputOptions(profile: try Profile(json: Array(Self.profile.utf8), name: "p"))
+        let plain = try folder.write("4.json", page)
+        let listed = Input.pageFiles(in: Input.list([plain, tar, "/no/6.json"]), options)
+        #expect(listed?.map(\.number) == [4, 10, 2, 3, 6])
+        // The list ends with a file without a number; standard input is not listed.
+        let rows = try folder.pack(
+            "r.tar", [("Posts.xml", page), ("1.json", page)], format: ARCHIVE_FORMAT_TAR_USTAR)
+        #expect(Input.pageFiles(in: Input.list([rows]), options)?.map(\.number) == [nil])
+        #expect(Input.pageFiles(in: Input.list(["-"]), options) == nil)
+    }
+
+    private static let profile = #"{"name": "t", "items": "items", "id": {"path": "id"}}"#
+
     @Test("reading from a page's position on gives the pages after it")
     func positions() throws {
         let folder = try InputFolder()

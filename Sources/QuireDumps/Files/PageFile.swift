@@ -22,7 +22,8 @@ public struct PageFile: Sendable, Hashable {
 
     /// Returns the files at these paths, in the given order. A folder stands for its regular files with one
     /// of the ``suffixes``, packed or not, in natural order: `2.json` before `10.json`. Its subfolders are
-    /// ignored.
+    /// ignored. A file whose name is not UTF-8 is among them, but cannot be read: what is wrong in its name
+    /// is shown as U+FFFD.
     ///
     /// Throws ``DumpError`` with `.noInput` if a path does not exist, is neither a file nor a folder, or is a
     /// folder that has no such file or cannot be read.
@@ -33,7 +34,7 @@ public struct PageFile: Sendable, Hashable {
             case .file: files.append(PageFile(path: path))
             case .folder: files += try listFolder(path)
             case .other: throw DumpError(.noInput, "\(shown(path)): neither a file nor a folder")
-            case nil: throw DumpError(.noInput, "\(shown(path)): no such file")
+            case nil: throw DumpError(.noInput, "\(shown(path)): \(absence(of: path))")
             }
         }
         return files
@@ -65,8 +66,8 @@ public struct PageFile: Sendable, Hashable {
     /// `limit` bytes; the rest is not read.
     public func read(limit: Int = PageParser.defaultLimit) throws(DumpError) -> [UInt8] {
         guard let file = FileHandle(forReadingAtPath: path) else {
-            let exists = Self.kind(of: path) != nil
-            throw DumpError(.noInput, "\(Self.shown(path)): \(exists ? "cannot be read" : "no such file")")
+            let reason = Self.kind(of: path) == nil ? Self.absence(of: path) : "cannot be read"
+            throw DumpError(.noInput, "\(Self.shown(path)): \(reason)")
         }
         defer { try? file.close() }
         var bytes: [UInt8] = []
@@ -84,18 +85,39 @@ public struct PageFile: Sendable, Hashable {
     }
 
     private static func listFolder(_ path: String) throws(DumpError) -> [PageFile] {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+        guard let names = fileNames(inFolder: path) else {
             throw DumpError(.noInput, "\(shown(path)): cannot be read")
         }
         let folder = path.hasSuffix("/") ? path : path + "/"
-        let files = names.filter {
-            PageFile(path: $0).hasPages && kind(of: folder + $0) == .file
-        }
+        let files = names.filter { PageFile(path: $0).hasPages }
         guard !files.isEmpty else {
             let suffixes = suffixes.joined(separator: ", .")
             throw DumpError(.noInput, "\(shown(path)): no files in it that end in .\(suffixes)")
         }
         return files.sorted { precedesNaturally($0, $1) }.map { PageFile(path: folder + $0) }
+    }
+
+    /// The names of the regular files in a folder; nil if it cannot be read. `FileManager` leaves out those
+    /// that are not UTF-8.
+    private static func fileNames(inFolder path: String) -> [String]? {
+        guard let folder = opendir(path) else { return nil }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            withUnsafePointer(to: &entry.pointee.d_name) { field in
+                let name = UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self)
+                var status = stat()
+                guard fstatat(dirfd(folder), name, &status, 0) == 0, kind(of: status) == .file else { return }
+                names.append(String(cString: name))  // repairs what is not UTF-8
+            }
+        }
+        return names
+    }
+
+    /// Why there is nothing at a path.
+    static func absence(of path: String) -> String {
+        path.unicodeScalars.contains("\u{FFFD}")
+            ? "no such file: the name in the folder is not UTF-8; rename it" : "no such file"
     }
 
     private static func pageNumber(inName name: String) -> (number: Int?, series: String) {
@@ -123,7 +145,10 @@ public struct PageFile: Sendable, Hashable {
 
     private static func kind(of path: String) -> Kind? {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+        return stat(path, &status) == 0 ? kind(of: status) : nil
+    }
+
+    private static func kind(of status: stat) -> Kind {
         switch status.st_mode & S_IFMT {
         case S_IFREG: return .file
         case S_IFDIR: return .folder

@@ -39,8 +39,10 @@ public struct InputPage: Sendable {
     public var kind: Kind
     /// The file, and the file within it, for messages.
     public var place: String
-    /// The number in the file name, if this is the file's first page.
+    /// The number in the name of the file, or of the one in an archive, if this is the file's first page.
     public var number: Int?
+    /// What stands before the number in that name (``PageFile/series``).
+    public var series = ""
     /// The number of posts that the previous page showed too. They prove that nothing lies between the pages.
     public var repeated = 0
     /// Rows: true if nothing is above this page, because the table ended properly.

@@ -25,7 +25,7 @@ final class PackedFile {
         descriptor =
             input.isStandardInput ? dup(STDIN_FILENO) : open(input.file.path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 {
-            let reason = errno == ENOENT ? "no such file" : "cannot be read"
+            let reason = errno == ENOENT ? PageFile.absence(of: input.file.path) : "cannot be read"
             throw DumpError(.noInput, "\(name): \(reason)")
         }
         guard let archive = archive_read_new() else { fatalError("out of memory") }

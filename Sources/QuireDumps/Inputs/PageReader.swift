@@ -19,8 +19,8 @@ public final class PageReader {
     private var position = InputPage.Position()
     private var file: PackedFile?
     private var document: (any DocumentReader)?
-    /// The number in the input's name, for its first page.
-    private var number: Int?
+    /// The file, or the one in the archive, whose name may number the next page.
+    private var named: PageFile?
     /// The bytes of the inputs before this one.
     private var consumed = 0
 
@@ -38,7 +38,7 @@ public final class PageReader {
             if let page = document?.next() {
                 position.pages += 1
                 if isBeforeStart {
-                    number = nil
+                    named = nil
                     continue
                 }
                 return finished(page)
@@ -62,8 +62,8 @@ public final class PageReader {
         page.position = position
         page.consumed = consumed + (file?.consumed ?? 0)
         if case .passedOver = page.content { return page }
-        page.number = number
-        number = nil
+        (page.number, page.series) = (named?.number, named?.series ?? "")
+        named = nil
         if options.keyIsVersion, case .response(var response) = page.content {
             for index in response.answer.posts.indices {
                 response.answer.posts[index].version = response.answer.posts[index].key
@@ -74,7 +74,7 @@ public final class PageReader {
     }
 
     private func endDocument() {
-        document = nil
+        (document, named) = (nil, nil)
         (position.entries, position.pages) = (position.entries + 1, 0)
     }
 
@@ -89,7 +89,7 @@ public final class PageReader {
         let input = inputs[position.inputs]
         do throws(DumpError) {
             if file == nil {
-                number = input.file.number
+                named = input.file
                 if let problem = input.problem { throw problem }
                 file = try PackedFile(input, options)
             }
@@ -103,6 +103,7 @@ public final class PageReader {
                 endDocument()
                 return nil
             }
+            if !entry.isEmpty { named = PageFile(path: entry) }
             open(input, entry)
             return nil
         } catch {

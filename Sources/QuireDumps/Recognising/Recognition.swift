@@ -91,6 +91,9 @@ extension Recognition {
     private static func requireJSON(_ document: ArraySlice<UInt8>) throws(DumpError) {
         let text = document.drop(while: isJSONSpace).prefix(80)
         guard let first = text.first, !"[{\"-0123456789tfn".utf8.contains(first) else { return }
+        if text.starts(with: "PK".utf8) && text.dropFirst(2).first.map({ $0 < 9 }) == true {
+            throw DumpError(.data, "a zip archive, which is not read: unpack it, or pack it as tar or 7z")
+        }
         let words = printable(String(decoding: text, as: UTF8.self), limit: 20)
         throw DumpError(.data, "not JSON, and not XML: it begins with \"\(words)\"")
     }

@@ -151,4 +151,87 @@ struct CrawlFolderTests {
         let two = try box.quire("ingest", box.path("b.quire"), "f", folder, "--order", "keyless")
         #expect(two.lines.last == "  now in sequence; 2 joins are unverified", "\(two)")
     }
+
+    @Test(
+        "files in an archive are numbered by their names, in any order",
+        arguments: [
+            ("1 2 4 5", ["--order", "keyless"]), ("1 10 11 12 2 3 9 5 4", ["--order", "keyless"]),
+            ("10 4 1 11 2 3 9 12 5", ["--order", "bump", "--key", "last_activity_date"]),
+        ])
+    func archive(order: String, options: [String]) throws {
+        let numbers = order.split(separator: " ").compactMap { Int($0) }
+        for number in numbers {
+            try box.page("pages/\(number).json", (10_001 - number * 10...10_010 - number * 10).reversed())
+        }
+        let names = numbers.map { "pages/\($0).json" }.joined(separator: " ")
+        _ = try box.shell("tar cf a.tar \(names) && gzip -k a.tar")
+        let options = options + ["--exit-code"]
+        let expected = try box.quire(["ingest", box.path("folder.quire"), "f", folder] + options)
+        #expect(expected.status == 1, "\(expected)")
+        for name in ["a.tar", "a.tar.gz"] {
+            let cache = box.path("\(name).quire")
+            let run = try box.quire(["ingest", cache, "f", box.path(name)] + options)
+            #expect(run.status == 1 && run.lines.last == expected.lines.last, "\(run)")
+            let missing = { (run: Run) in run.lines.filter { $0.contains("no file") } }
+            #expect(missing(run) == missing(expected) && !missing(run).isEmpty, "\(run)")
+            #expect(try ids(cache) == ids(box.path("folder.quire")))
+        }
+        // On standard input the names count as they come.
+        let pipe = try box.shell("cat a.tar | $Q ingest $C f - " + options.joined(separator: " "))
+        #expect(pipe.status == 1 && pipe.lines.last == expected.lines.last, "\(pipe)")
+        #expect(try ids(box.cache) == ids(box.path("folder.quire")))
+    }
+
+    /// The posts of the feed f, top first, and its gaps.
+    private func ids(_ cache: String) throws -> [String] {
+        try box.quire("show", cache, "f", "-n", "999", "--json").objects().map {
+            $0["type"] as? String == "post" ? $0["id"] as? String ?? "" : "~"
+        }
+    }
+
+    @Test("an archive in any order that was interrupted goes on with its numbers")
+    func resumedArchive() throws {
+        var random = FixedRandom(seed: 80)
+        let order = (1...80).filter { $0 != 33 }.shuffled(using: &random)
+        for number in order {
+            try box.page("pages/\(number).json", (10_001 - number * 10...10_010 - number * 10).reversed())
+        }
+        let names = order.map { "pages/\($0).json" }
+        _ = try box.shell("tar cf a.tar \(names.joined(separator: " "))")
+        let options = ["--order", "keyless", "--exit-code"]
+        let whole = try box.quire(["ingest", box.path("whole.quire"), "f", box.path("a.tar")] + options)
+        #expect(whole.status == 1 && whole.lines.contains("  there is no file for page 33"), "\(whole)")
+        // The first two commits of 32 pages.
+        let pipe = Pipe()
+        let (process, _, _) = try box.start(
+            Tool.path, ["ingest", box.cache, "f", "-", "--resume"] + options,
+            input: pipe.fileHandleForReading)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: box.path("a.tar")))
+        try pipe.fileHandleForWriting.write(contentsOf: bytes.prefix(bytes.count * 3 / 4))
+        while process.isRunning, !Task.isCancelled {
+            if try box.quire("feeds", box.cache, "--json").objects().first?["pages"] as? Int ?? 0 >= 32 {
+                break
+            }
+        }
+        kill(process.processIdentifier, SIGINT)
+        process.waitUntilExit()
+        let cut = try box.quire("feeds", box.cache, "--json").object()
+        #expect(process.terminationStatus == 130 && cut.flag("interrupted") == true)
+        let rest = try box.shell("cat a.tar | $Q ingest $C f - --resume --exit-code --order keyless")
+        #expect(rest.err.contains("going on after") && rest.lines.last == whole.lines.last, "\(rest)")
+        #expect(try ids(box.cache) == ids(box.path("whole.quire")))
+        #expect(try box.quire("feeds", box.cache, "--json").object().flag("interrupted") == false)
+    }
+
+    @Test("a file whose name is not UTF-8 is a failed one, and a zip archive is named")
+    func unreadable() throws {
+        try ranked(1...2)
+        _ = try box.shell("cp pages/1.json \"pages/$(printf '3\\377').json\"")
+        let run = try box.quire("ingest", box.cache, "f", folder)
+        #expect(run.status == 65 && run.err.contains("is not UTF-8; rename it"), "\(run)")
+        #expect(run.errLines.count == 1 && run.out.contains("1 failed"), "\(run)")
+        try box.write("a.zip", "PK\u{3}\u{4}\u{14}\u{0}")
+        let zip = try box.quire("ingest", box.path("z.quire"), "f", box.path("a.zip"))
+        #expect(zip.status == 65 && zip.err.contains("a zip archive, which is not read: unpack it"), "\(zip)")
+    }
 }

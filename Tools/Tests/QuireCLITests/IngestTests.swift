@@ -5,7 +5,8 @@ import Testing
 struct IngestTests {
     private static let closing: Set<String> = [
         "pages", "pages_failed", "received", "new", "duplicates", "duplicates_in_page",
-        "updated", "moved", "removed", "gaps_opened", "gaps_closed", "in_sequence", "unverified",
+        "updated", "moved", "removed", "gaps_opened", "gaps_closed", "in_sequence", "interrupted",
+        "unverified",
         "elapsed_ms", "bytes", "dry_run", "against_order", "fitting_order", "open_head", "outdated",
         "unplaced",
         "unplaced_count", "missing_pages", "pages_before", "pages_empty", "pages_repeated",

@@ -82,7 +82,7 @@ struct MessageTests {
         let pages = (1...60).map { box.path("\($0).json") } + ["--profile", "stackexchange"]
         let run = try box.quire(["ingest", box.cache, "a"] + pages)
         #expect(run.status == 65 && run.errLines.count == 9, "\(run.err)")
-        #expect(run.errLines[6] == "quire: 54 more failed; all by kind, and --errors-to FILE takes each:")
+        #expect(run.errLines[6] == "quire: 54 more failed, by kind as follows; --errors-to FILE takes each")
         #expect(
             run.errLines[7].hasPrefix("quire:   40 times: ")
                 && run.errLines[8].hasPrefix("quire:   20 times: "))

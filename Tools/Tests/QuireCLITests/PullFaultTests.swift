@@ -1,6 +1,7 @@
 import FlyingFox
 import Foundation
 import LoopbackServers
+import QuirePaging
 import Synchronization
 import Testing
 
@@ -46,10 +47,23 @@ struct PullFaultTests {
         let box = try Sandbox()
         let run = try await PullInside(box, "so", server.url)
         #expect(run.end.stopped == .pause && run.end.status == .temporary && run.end.opensAt != nil)
+        #expect(run.end.requests == 3)
+        #expect(try await PullInside(box, "so").end.requests == 0)
         let again = try await box.pull("so")
         #expect(again.status == 75 && again.out.contains("open again at 20"))
         #expect(server.requests.count == 3)
         #expect(try await box.rows(of: "so") == Array(server.ids.prefix(58)))
+    }
+
+    @Test("a wait is told in whole seconds, rounded up")
+    func wait() async throws {
+        let log = PullLog()
+        let secrets = try Secrets([], PullAddress("https://example.com/list"))
+        let clock = PullDiscretion(secrets, log, linksHere: false)
+            .clock(PagerClock(now: { 0 }, sleep: { _ in }, luck: { 1 }))
+        for wait in [1_999, 2_000, 2_999] { try await clock.sleep(.milliseconds(wait)) }
+        let notes = log.take().events.compactMap { if case .note(let text) = $0 { text } else { nil } }
+        #expect(notes == ["waits 2 s before it asks again", "waits 3 s before it asks again"])
     }
 
     @Test("a spent quota ends the work before the server must refuse")

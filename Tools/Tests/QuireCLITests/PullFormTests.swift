@@ -69,10 +69,13 @@ struct PullFormTests {
     @Test("a plain feed shows its newest items: what fell out between two calls is a gap")
     func window() async throws {
         let top = Mutex(5)
-        let server = try await LoopbackServer.start { _ in
+        let server = try await LoopbackServer.start { request in
             let top = top.withLock(\.self)
+            let tag = "\"\(top)\""
+            if request.headers[HTTPHeader("If-None-Match")] == tag { return .json("", status: 304) }
             let items = (top - 2...top).reversed().map { "<item><guid>\($0)</guid></item>" }
-            return .json("<rss version=\"2.0\"><channel><title>x</title>\(items.joined())</channel></rss>")
+            let channel = "<channel><title>x</title>\(items.joined())</channel>"
+            return .json("<rss version=\"2.0\">\(channel)</rss>", headers: ["ETag": tag])
         }
         let box = try Sandbox()
         let first = try await box.pull("news", server.address)
@@ -81,9 +84,14 @@ struct PullFormTests {
         _ = try await box.pull("news")
         #expect(try await box.rows(of: "news") == ["7", "6", "5", "4", "3"])
         top.withLock { $0 = 20 }
+        let before = server.requests.count
         let third = try await box.pull("news", "--json").objects()
         #expect(third.last?["gaps"] as? Int == 1 && third.last?["whole"] as? Bool == false)
         #expect(try await box.rows(of: "news") == ["20", "19", "18", "~", "7", "6", "5", "4", "3"])
+        // What nothing can fill is not asked for.
+        let fourth = try await box.pull("news", "--json").objects()
+        #expect(fourth.first?["verdict"] as? String == "not modified", "\(fourth)")
+        #expect(server.requests.count == before + 2)
     }
 
     @Test("what is neither JSON nor a feed leaves nothing", arguments: ["<html></html>", "<rss>", "<"])

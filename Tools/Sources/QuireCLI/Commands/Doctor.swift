@@ -30,6 +30,7 @@ struct Doctor: ToolCommand {
         let freeBytes: UInt64
         let gaps: Int
         let indexBytes: UInt64
+        let interrupted: Int
         /// Null if that cannot be found out here.
         @OrNull var openIn: [OpenFile.Opener]?
         let openHeads: Int
@@ -45,11 +46,14 @@ struct Doctor: ToolCommand {
         let openers = OpenFile.openers(of: target.cache)
         let findings = try cache.check(.quick, limit: 10, progress: { _ in true }).findings.map(\.description)
         let feeds = try cache.feeds()
-        let (infos, totals) = try cache.withSnapshot { snapshot in
-            (try feeds.map { try snapshot.info(of: $0) }, try snapshot.statistics())
-        }
         var continuity = Continuity()
-        for info in infos { continuity.add(info) }
+        let (states, totals) = try cache.withSnapshot { snapshot in
+            for feed in feeds { try continuity.add(feed, snapshot) }
+            return (
+                try feeds.map { (try snapshot.info(of: $0), try Continuity(of: $0, snapshot)) },
+                try snapshot.statistics()
+            )
+        }
         let fileBytes = OpenFile.size(of: target.cache)
         let bodies = totals.bodyBytes + totals.deadBodyBytes
         let inUse = max(totals.usedBytes, bodies)
@@ -58,6 +62,7 @@ struct Doctor: ToolCommand {
             compactFrees: fileBytes - min(fileBytes, inUse) + totals.deadBodyBytes,
             deadBodyBytes: totals.deadBodyBytes, fileBytes: fileBytes, findings: findings,
             freeBytes: fileBytes - min(fileBytes, inUse), gaps: continuity.gaps, indexBytes: inUse - bodies,
+            interrupted: continuity.interrupted.count,
             openIn: openers?.processes, openHeads: continuity.openHeads,
             oldestSnapshotAge: totals.oldestSnapshotAge, oldestSnapshotProcess: totals.oldestSnapshotProcess,
             pinnedBytes: totals.pinnedBytes, snapshots: max(0, totals.snapshots - 1),
@@ -65,7 +70,7 @@ struct Doctor: ToolCommand {
         if json.isOn {
             try JSONLines(output).print(line)
         } else {
-            for text in space(line) + use(line, openers) + records(line) + completeness(infos, continuity) {
+            for text in space(line) + use(line, openers) + records(line) + completeness(states, continuity) {
                 try output.line(text)
             }
         }
@@ -114,10 +119,9 @@ struct Doctor: ToolCommand {
             + line.findings.map { "  " + shown($0) } + ["  quire check says more, quire repair mends it"]
     }
 
-    private func completeness(_ infos: [FeedInfo], _ continuity: Continuity) -> [String] {
-        var lines = ["\(counted(infos.count, "feed")): \(continuity.sentence)"]
-        for info in infos {
-            let own = Continuity(info)
+    private func completeness(_ feeds: [(FeedInfo, Continuity)], _ continuity: Continuity) -> [String] {
+        var lines = ["\(counted(feeds.count, "feed")): \(continuity.sentence)"]
+        for (info, own) in feeds {
             if !own.isWhole || own.unverified > 0 { lines.append("  \(shown(info.name)): \(own.sentence)") }
             if own.againstOrder > 0 {
                 lines.append(
@@ -131,7 +135,8 @@ struct Doctor: ToolCommand {
                         + "asked for by id")
             }
         }
-        if !continuity.isWhole {
+        lines += continuity.help(for: target.cache).map { "  " + $0 }
+        if continuity.gaps + continuity.openHeads > 0 {
             lines.append("  quire gaps \(shown(target.cache)) lists what is missing, with the link to it")
         }
         return lines

@@ -21,30 +21,35 @@ struct Feeds: ToolCommand {
 
 /// The feeds of a cache, as `feeds` and `show` list them.
 struct FeedList {
-    private let infos: [FeedInfo]
-    var isEmpty: Bool { infos.isEmpty }
+    private let feeds: [(info: FeedInfo, continuity: Continuity)]
+    private let cache: String
+    var isEmpty: Bool { feeds.isEmpty }
 
     init(of cache: Cache) throws {
         let feeds = try cache.feeds()
-        infos = try cache.withSnapshot { snapshot in try feeds.map { try snapshot.info(of: $0) } }
+        self.cache = cache.path
+        self.feeds = try cache.withSnapshot { snapshot in
+            try feeds.map { (try snapshot.info(of: $0), try Continuity(of: $0, snapshot)) }
+        }
     }
 
     func print(asJSON isJSON: Bool, _ output: Output) throws {
         if isJSON {
             let lines = JSONLines(output)
-            for info in infos { try lines.print(Line(info)) }
+            for feed in feeds { try lines.print(Line(feed.info, feed.continuity)) }
             return
         }
-        if infos.isEmpty { return try output.line("no feeds") }
+        if feeds.isEmpty { return try output.line("no feeds") }
         var table = Table(
             "FEED", "ORDER", " POSTS", " PAGES", " GAPS", " UNVERIFIED", "COLLECTION", "GOES ON WITH")
-        for info in infos {
+        for (info, _) in feeds {
             table.add(
                 shown(info.name), info.options.order.rawValue, grouped(info.posts + info.detached),
                 grouped(info.pages), grouped(info.gaps) + (info.isHeadOpen ? " + head" : ""),
                 grouped(info.unverifiedJoins), shown(info.options.collection), shown(info.tail))
         }
         try table.print(to: output)
+        for text in feeds.flatMap({ $0.continuity.help(for: cache) }) { try output.line(text) }
     }
 
     private struct Line: Encodable {
@@ -57,6 +62,7 @@ struct FeedList {
         let head: String
         let headKind: String
         let inSequence: Bool
+        let interrupted: Bool
         let name: String
         let order: String
         let pages: Int
@@ -66,10 +72,11 @@ struct FeedList {
         let tail: String
         let tailKind: String
 
-        init(_ info: FeedInfo) {
+        init(_ info: FeedInfo, _ continuity: Continuity) {
             againstOrder = info.answersAgainstOrder
             (bodyBytes, unverified, placeholders) = (info.bodyBytes, info.unverifiedJoins, info.placeholders)
-            (gaps, inSequence, name) = (info.gaps, Continuity(info).isWhole, info.name)
+            (gaps, inSequence, name) = (info.gaps, continuity.isWhole, info.name)
+            interrupted = !continuity.interrupted.isEmpty
             collection = info.options.collection
             (head, headKind) = (info.head.description, info.head.kind)
             (tail, tailKind) = (info.tail.description, info.tail.kind)

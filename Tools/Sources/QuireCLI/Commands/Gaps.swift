@@ -10,7 +10,8 @@ struct Gaps: ToolCommand {
             below the one and above the other. With --json they are down, up, below_post and above_post.
 
             A head that is open is listed as head: posts may be missing above the first one, until an answer to \
-            the request for the head says otherwise.
+            the request for the head says otherwise. An ingest that did not come to its end is said, too, with \
+            --json as a line of type interrupted: what it did not read is missing.
 
             Examples:
               quire gaps so.quire
@@ -23,7 +24,7 @@ struct Gaps: ToolCommand {
     @Argument(help: "The name of the feed; all feeds if none is named.", completion: .feeds)
     var feed: String?
 
-    @Flag(help: "Exit with 1 if there are gaps, or if a head is open.")
+    @Flag(help: "Exit with 1 if there are gaps, a head is open, or an ingest was interrupted.")
     var exitCode = false
 
     @OptionGroup var json: JSONOption
@@ -36,7 +37,7 @@ struct Gaps: ToolCommand {
         try cache.withSnapshot { snapshot in
             for feed in feeds {
                 let info = try snapshot.info(of: feed)
-                continuity.add(info)
+                try continuity.add(feed, snapshot)
                 if info.isHeadOpen { lines.append(try GapLine(above: info, of: feed, snapshot)) }
                 lines += try snapshot.gaps(of: feed).map { try GapLine($0, in: feed, snapshot) }
             }
@@ -44,12 +45,14 @@ struct Gaps: ToolCommand {
         if json.isOn {
             let json = JSONLines(output)
             for line in lines { try json.print(line) }
+            for feed in continuity.interrupted { try json.print(InterruptedLine(feed: feed)) }
         } else {
             if !lines.isEmpty {
                 var table = table(of: lines)
                 try table.print(to: output)
             }
             try output.line(continuity.sentence)
+            for text in continuity.help(for: target.cache) { try output.line("  " + text) }
         }
         return exitCode && !continuity.isWhole ? .findings : .ok
     }
@@ -64,6 +67,11 @@ struct Gaps: ToolCommand {
         }
         return table
     }
+}
+
+private struct InterruptedLine: Encodable {
+    let feed: String
+    let type = "interrupted"
 }
 
 struct GapLine: Encodable {

@@ -8,8 +8,9 @@ struct Ingest: ToolCommand {
         discussion: """
             The kind of a file is recognised by its content: a response, responses or items one a line or \
             in one JSON array, Posts.xml of a Stack Exchange data dump, RSS, Atom or JSON Feed; each \
-            plain, packed with gzip, zstd, bzip2 or xz, or in a tar or 7z archive. - is standard input. A \
-            folder or an archive means its files with pages in natural order, 2.json before 10.json.
+            plain, packed with gzip, zstd, bzip2 or xz, or in a tar or 7z archive; zip is not read. - is \
+            standard input. A folder means its files with pages in natural order, 2.json before 10.json, \
+            without its subfolders; an archive means its files with pages, in the order of the archive.
 
             The profile of the API is found from the first response, and with it by what the list is ordered: \
             a line says so, and what the response leaves open. If no profile fits it as it is, most of the \
@@ -17,9 +18,12 @@ struct Ingest: ToolCommand {
             What was found is remembered with the feed. quire profiles --explain shows more.
 
             The first page is a refresh (or continues at the tail, with --place tail), and each \
-            following page continues directly below the page before it. If all files are named by page \
-            number (17.json, page-17.json, posts_17.json), their numbers count; others are numbered in the \
-            order given. What follows a missing or failed page is not contiguous: it lies below a gap \
+            following page continues directly below the page before it. If all files, those in archives too, \
+            are named by page number (17.json, page-17.json, posts_17.json), their numbers count, in any \
+            order; only in a list without keys, the first page has to come first. Others are numbered in \
+            the order given. For that an archive is listed before it is read; of one on standard input, \
+            the names count as they come. What follows a missing or failed page is not contiguous: it lies \
+            below a gap \
             whose link names the missing page, and ingesting that page later closes the gap. A file that \
             shows what one with another number shows is passed over, as its page may be missing. Pages \
             without posts at the end are no error. Without the first page the feed is open above. Where \
@@ -67,18 +71,18 @@ struct Ingest: ToolCommand {
 
     func run(_ output: Output) throws -> ExitStatus {
         let work = IngestWork(target: target, options: options, input: input, runOptions: runOptions)
-        return try work.run(files, output) { inputs, destination in
+        return try work.run(files, output) { files, destination in
             switch place {
             case .head:
                 let profile = destination.profile
                 let top = profile.paging == .page ? profile.firstPage : 1
-                let numbering = Numbering(inputs, otherwise: .consecutive(from: top))
-                // A run whose first file has a higher number does not start at the head.
-                let first = numbering == .names ? inputs[0].file.number! : top
-                return (.head(page: min(first, top)), numbering)
+                let numbering = Numbering(files, otherwise: .consecutive(from: top))
+                // A run of files with higher numbers does not start at the head.
+                let first = numbering == .names ? files?.compactMap(\.number).min() : nil
+                return (.head(page: min(first ?? top, top)), numbering)
             case .tail:
                 let tail = try destination.info()?.tail
-                return (.tail, Numbering(inputs, otherwise: .continuing(tail)))
+                return (.tail, Numbering(files, otherwise: .continuing(tail)))
             }
         }.status
     }
@@ -119,8 +123,8 @@ struct Fill: ToolCommand {
         if before == nil && !runOptions.resume {
             throw Failure(.data, "\(target.cache): feed \(feed.name) has no gap \(gap)")
         }
-        let (status, line) = try work.run(files, output) { inputs, _ in
-            (.gap(gap), Numbering(inputs, otherwise: .continuing(before?.down)))
+        let (status, line) = try work.run(files, output) { files, _ in
+            (.gap(gap), Numbering(files, otherwise: .continuing(before?.down)))
         }
         if let line, !runOptions.dryRun, let after = try row() {
             Messages.write(

@@ -11,7 +11,8 @@ struct ReportCommand: ToolCommand {
         discussion: """
             The file holds everything it needs and asks for nothing; send it along with a bug. It has at most a \
             few megabytes, however large the cache is: of a long feed, one bar stands for several pages, and of \
-            more than \(Report.feedLimit) feeds, it shows the first.
+            more than \(Report.feedLimit) feeds, it shows the first. A file of that name is replaced and keeps \
+            its mode; a symbolic link is followed.
 
             Examples:
               quire report so.quire -o so.html
@@ -34,10 +35,10 @@ struct ReportCommand: ToolCommand {
         let chosen = try feeds.isEmpty ? cache.feeds() : feeds.map { try openFeed($0, in: cache) }
         let report = Report(hasBodies: !withoutBodies, made: millisecondsNow())
         let html = try report.html(of: cache, feeds: chosen)
-        do {
-            try Data(html).write(to: URL(fileURLWithPath: output), options: .atomic)
+        do throws(FileReplacement.Failed) {
+            try FileReplacement(path: output).write(html)
         } catch {
-            throw Failure(.cannotCreate, "\(output): cannot be written")
+            throw Failure(.cannotCreate, "\(output): cannot be written: \(error.reason)")
         }
         let count = min(chosen.count, Report.feedLimit)
         let feeds =

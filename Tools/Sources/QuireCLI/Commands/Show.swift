@@ -150,7 +150,7 @@ struct Show: ToolCommand {
     ) throws {
         let info = try snapshot.info(of: feed)
         let posts = counted(info.posts + info.detached, "post")
-        let state = Continuity(info).sentence
+        let state = try Continuity(of: feed, snapshot).sentence
         try output.line("\(shown(feed.name)): \(posts), \(counted(info.pages, "page")), \(state)")
         var table = Table("ID", " KEY", " PAGE", " BYTES", "TEXT")
         if start == nil && info.isHeadOpen {

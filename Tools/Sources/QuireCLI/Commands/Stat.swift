@@ -26,6 +26,7 @@ struct Stat: ToolCommand {
         let gaps: Int
         let generation: UInt64
         let hits: UInt64
+        let interrupted: Int
         let misses: UInt64
         let oldestSnapshotAge: Int
         let openHeads: Int
@@ -44,7 +45,7 @@ struct Stat: ToolCommand {
         let counts = try cache.withSnapshot { snapshot in
             for feed in feeds {
                 let info = try snapshot.info(of: feed)
-                continuity.add(info)
+                try continuity.add(feed, snapshot)
                 if let rows = info.rowsPerPage { sizes.append((info.name, rows)) }
             }
             return try snapshot.statistics()
@@ -59,6 +60,7 @@ struct Stat: ToolCommand {
                     evictedPosts: counts.evictions.all.posts,
                     feeds: counts.feeds, fileBytes: fileBytes, freeBytes: counts.freeBytes,
                     gaps: counts.gaps, generation: counts.generation, hits: counts.evictions.hits,
+                    interrupted: continuity.interrupted.count,
                     misses: counts.evictions.misses,
                     oldestSnapshotAge: counts.oldestSnapshotAge, openHeads: continuity.openHeads,
                     pages: counts.pages,
@@ -73,6 +75,9 @@ struct Stat: ToolCommand {
         table.add("gaps", grouped(counts.gaps), "")
         if continuity.openHeads > 0 {
             table.add("open heads", grouped(continuity.openHeads), "posts may be missing above the first one")
+        }
+        for feed in continuity.interrupted {
+            table.add("interrupted", "1", "ingest of \(shown(feed)); quire ingest … --resume goes on")
         }
         if continuity.againstOrder > 0 {
             table.add("answers", grouped(continuity.againstOrder), "against the order of their feed")

@@ -15,6 +15,8 @@ struct ClosingLine: Encodable {
     let gapsClosed: Int
     let gapsOpened: Int
     let inSequence: Bool
+    /// True if not all was read, or not all of a table.
+    let interrupted: Bool
     let moved: Int
     let new: Int
     let openHead: Bool
@@ -37,7 +39,7 @@ struct ClosingLine: Encodable {
 
     init(
         _ totals: IngestTotals, _ evidence: OrderEvidence, _ info: FeedInfo?, elapsed: Duration,
-        isDryRun: Bool, missingPages: [Int], pagesBefore: Int
+        isDryRun: Bool, isInterrupted: Bool, missingPages: [Int], pagesBefore: Int
     ) {
         self.pagesBefore = pagesBefore
         againstOrder = evidence.answers
@@ -51,7 +53,8 @@ struct ClosingLine: Encodable {
         elapsedMs = Int(elapsed / .milliseconds(1))
         gapsClosed = totals.gapsClosed
         gapsOpened = totals.gapsOpened
-        inSequence = info.map { Continuity($0).isWhole } ?? true
+        inSequence = info.map { Continuity($0, isInterrupted: isInterrupted).isWhole } ?? true
+        interrupted = isInterrupted
         moved = totals.moved
         new = totals.new
         self.missingPages = missingPages
@@ -69,7 +72,7 @@ struct ClosingLine: Encodable {
 
     /// Returns the lines for people.
     func summary(_ info: FeedInfo, _ recognition: Recognition?) -> [String] {
-        let (name, continuity) = (info.name, Continuity(info))
+        let (name, continuity) = (info.name, Continuity(info, isInterrupted: interrupted))
         let dryRun = dryRun ? ["nothing was changed; this is what would happen"] : []
         let bodies =
             info.placeholders == 0

@@ -72,7 +72,7 @@ final class ErrorReporter {
     /// Says how many errors of each kind there were, if some were not shown.
     func conclude() {
         if hidden == 0 { return }
-        Messages.write("\(grouped(hidden)) more failed; all by kind, and --errors-to FILE takes each:")
+        Messages.write("\(grouped(hidden)) more failed, by kind as follows; --errors-to FILE takes each")
         for (kind, entry) in kinds.sorted(by: { ($0.value.count, $1.key) > ($1.value.count, $0.key) }) {
             Messages.write(kind, times: entry.count)
         }

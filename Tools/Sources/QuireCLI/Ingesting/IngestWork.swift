@@ -14,7 +14,7 @@ struct IngestWork {
 
     func run(
         _ files: [String], _ output: Output,
-        beginning: ([Input], Destination) throws -> Beginning
+        beginning: ([PageFile]?, Destination) throws -> Beginning
     ) throws -> (status: ExitStatus, line: ClosingLine?) {
         let inputs = Input.list(files)
         let copy = runOptions.dryRun ? try DryRun(of: target.cache) : nil
@@ -36,7 +36,8 @@ struct IngestWork {
             first = try recognised(queue, destination)
             ahead = queue
         }
-        let (point, run) = try start(inputs, destination, beginning(inputs, destination))
+        let files = Input.pageFiles(in: inputs, reading(for: destination))
+        let (point, run) = try start(inputs, destination, beginning(files, destination))
         let sizes = inputs.map { $0.problem == nil ? $0.size : 0 }
         let total = sizes.contains(nil) ? nil : sizes.compactMap(\.self).reduce(0, +)
         var ingestion = try Ingestion(
@@ -50,7 +51,7 @@ struct IngestWork {
                     inputs, reading(for: destination), from: point.position, limit: share)
             try ingestion.take(queue, after: first, batchBytes: share)
         }
-        let missing = point.numbering.hasNames ? Numbering.missing(in: inputs) : []
+        let missing = point.numbering.hasNames ? Numbering.missing(in: files ?? []) : []
         let line = try report(
             ingestion, destination, missing, after: point.totals.pages, took: began.duration(to: .now), output
         )
@@ -146,7 +147,8 @@ struct IngestWork {
         if let feed = destination.feed { evidence = try evidence.withoutPlaced(in: feed) }
         var line = ClosingLine(
             ingestion.point.totals, evidence, info, elapsed: elapsed, isDryRun: runOptions.dryRun,
-            missingPages: missing, pagesBefore: before)
+            isInterrupted: info != nil && ingestion.point.isInterrupted, missingPages: missing,
+            pagesBefore: before)
         if let order = info?.options.order {
             line.fittingOrder = evidence.fittingOrder(ingestion.fit, insteadOf: order)
         }

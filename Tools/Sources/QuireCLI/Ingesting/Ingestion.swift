@@ -226,7 +226,10 @@ struct Ingestion {
     private func record(
         _ page: Page, at now: Int64, in feed: Feed, _ batch: borrowing Batch, _ effect: inout Effect
     ) throws -> String? {
-        guard var response = page.input.response else { return Self.problem(of: page) }
+        guard var response = page.input.response else {
+            if case .rows = page.input.kind { effect.point.isCut = true }
+            return Self.problem(of: page)
+        }
         try destination.require(page.input)
         response.answer.fetchedAt = now
         if page.input.saysNothingNew {

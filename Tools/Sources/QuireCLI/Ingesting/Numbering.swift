@@ -8,6 +8,8 @@ struct Numbering: Codable, Equatable {
     /// The number of the next page; nil if it follows the cached ones.
     private var next: Int?
     private var count = 0
+    /// What stands before the numbers in the names, once there was one.
+    private var series: String?
 
     /// Numbers from the file names.
     static let names = Numbering(hasNames: true, next: nil)
@@ -18,17 +20,21 @@ struct Numbering: Codable, Equatable {
 
     private init(hasNames: Bool, next: Int?) { (self.hasNames, self.next) = (hasNames, next) }
 
-    /// Uses the file names if all of them have a number in one series, else the given numbering.
-    init(_ inputs: [Input], otherwise: Numbering) {
-        let isSeries = inputs.allSatisfy {
-            Self.isNumber($0.file.number) && $0.file.series == inputs[0].file.series
+    /// Uses the file names if all of them have a number in one series, else the given numbering. Files that
+    /// are not known before they are read are numbered by their names as long as that is so.
+    init(_ files: [PageFile]?, otherwise: Numbering) {
+        guard let files else {
+            self = otherwise
+            hasNames = true
+            return
         }
-        self = isSeries ? .names : otherwise
+        let isSeries = files.allSatisfy { Self.isNumber($0.number) && $0.series == files[0].series }
+        self = isSeries && !files.isEmpty ? .names : otherwise
     }
 
     /// The numbers between those of the files for which there is no file; at most 256.
-    static func missing(in inputs: [Input]) -> [Int] {
-        let numbers = Set(inputs.compactMap(\.file.number)).sorted()
+    static func missing(in files: [PageFile]) -> [Int] {
+        let numbers = Set(files.compactMap(\.number)).sorted()
         var missing: [Int] = []
         for (number, next) in zip(numbers, numbers.dropFirst()) where missing.count < missingLimit {
             missing += (number + 1..<next).prefix(missingLimit - missing.count)
@@ -43,8 +49,13 @@ struct Numbering: Codable, Equatable {
     /// Returns the number of the next page, which may be the first of a file with a number. Nil for a page
     /// that follows the cached ones.
     mutating func number(of page: InputPage) -> Int? {
-        if page.number == nil { hasNames = false }
-        let number = hasNames ? page.number : next
+        if Self.isNumber(page.number) {
+            if series ?? page.series != page.series { hasNames = false }
+            series = page.series
+        } else if page.response != nil {
+            hasNames = false
+        }
+        let number = (hasNames ? page.number : nil) ?? next
         count += 1
         next = number.map { $0 + 1 } ?? (count + 1)
         return number

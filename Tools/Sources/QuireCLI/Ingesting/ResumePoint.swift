@@ -13,6 +13,10 @@ struct ResumePoint: Codable {
     var shift: Int?
     var totals = IngestTotals()
     var isDone = false
+    /// True if a table ended before its end: the file is cut, or broken.
+    var isCut: Bool? = nil
+    /// True if the run has not read all, or not all of a table.
+    var isInterrupted: Bool { !isDone || isCut == true }
     /// The options that say how the inputs are read: `--format items`.
     var reading: [String]? = nil
 
@@ -31,6 +35,16 @@ struct ResumePoint: Codable {
             let decoded = try? JSONDecoder().decode(ResumePoint.self, from: Data(point))
         else { return nil }
         return (decoded, try Crawl(checkpoint: crawl))
+    }
+
+    /// Returns true if the last run of a feed has not read all, or not all of a table. What a feed lacks that
+    /// is pulled, it knows by its links.
+    static func isInterrupted(_ feed: Feed, _ snapshot: borrowing Snapshot) throws -> Bool {
+        guard let stored = try snapshot.attribute(attribute, of: feed),
+            let point = try? JSONDecoder().decode(ResumePoint.self, from: Data(stored)),
+            point.isInterrupted
+        else { return false }
+        return try !PullMemory.isKept(of: feed, snapshot)
     }
 
     func write(_ crawl: Crawl, to feed: Feed, _ batch: borrowing Batch) throws {

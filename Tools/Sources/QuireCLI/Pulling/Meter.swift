@@ -60,7 +60,10 @@ final class Meter: Sendable {
     var interceptor: Interceptor {
         Interceptor { request, next in
             try await self.pass()
-            do { return try await next(request) } catch let error as HTTPSourceError {
+            do { return try await next(request) } catch let error
+                where error is HTTPSourceError || error is PagerError
+            {
+                // The one cannot be written, the other waits for the server longer than the patience.
                 self.state.withLock { $0.round -= 1 }
                 throw error
             }

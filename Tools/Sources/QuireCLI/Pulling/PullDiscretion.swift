@@ -82,7 +82,8 @@ struct PullDiscretion: Sendable {
         var telling = clock
         telling.sleep = { [log] duration in
             if duration >= .seconds(2) {
-                log.add(.note("waits \(Int(duration / .seconds(1))) s before it asks again"))
+                let seconds = Int((duration / .seconds(1)).rounded(.up))
+                log.add(.note("waits \(seconds) s before it asks again"))
             }
             try await clock.sleep(duration)
         }

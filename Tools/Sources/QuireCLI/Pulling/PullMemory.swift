@@ -20,6 +20,11 @@ struct PullMemory: Codable, Equatable {
         self = memory
     }
 
+    /// Returns true if the feed was pulled.
+    static func isKept(of feed: Feed, _ snapshot: borrowing Snapshot) throws -> Bool {
+        try snapshot.attribute(attribute, of: feed) != nil
+    }
+
     /// Remembers it with a feed of a batch.
     func remember(with feed: Feed) throws {
         let encoder = JSONEncoder()

@@ -117,7 +117,9 @@ final class Puller {
         if feed.options.paging == .ids { return try asksForBodies ? nextBody() : nil }
         let place = try feed.cache.withSnapshot { snapshot -> Place? in
             let info = try snapshot.info(of: feed)
+            let showsNewestOnly = isSyndication && info.tail == .unknown
             for gap in try snapshot.gaps(of: feed) where stuck[.gap(gap.id)] == nil {
+                if showsNewestOnly && gap.down == .unknown { continue }
                 if try !isDeepEnough(before: gap.position, snapshot) { return .gap(gap.id) }
             }
             if info.isHeadOpen && stuck[.openHead] == nil { return .openHead }
