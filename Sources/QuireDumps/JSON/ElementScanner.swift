@@ -1,4 +1,10 @@
-import Foundation
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Finds the end of a JSON value without checking it; the reader of the value does that. It resumes where it
 /// stopped as more of the document arrives.
