@@ -14,7 +14,8 @@ extension Snapshot {
     /// A post is never above one that precedes it in its own feed, whatever its key. Of equal keys, that of
     /// the feed named first comes first. A post that several of the feeds hold is shown once, where its key
     /// is highest. Costs O(log n) for each feed, then O(log of the number of feeds) a row, and one look into
-    /// each other feed for a post that is in several. - Parameters:
+    /// each other feed for a post that is in several.
+    /// - Parameters:
     ///   - feeds: Feeds of this cache whose order is that of keys, stable or bump. None twice.
     ///   - position: Begin below the last row of another read of this snapshot; nil is the top.
     ///   - limit: The largest number of rows; 0 or less reads none.

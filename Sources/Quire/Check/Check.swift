@@ -60,8 +60,7 @@ struct Check {
     private(set) var collections: [UInt32: UInt32] = [:]
     /// The distinct posts of each collection.
     private(set) var totals: [UInt32: PostTally] = [:]
-    /// How many body records and pages are counted at a time, 16 and 24 bytes each, and how many slots there
-    /// are for posts in many feeds, 24 bytes each.
+    /// How many body records and pages are counted at a time: 16 and 24 bytes each.
     private let atOnce: Int
     static let atOnce = 1 << 18
 
@@ -227,7 +226,7 @@ struct Check {
     }
 
     private mutating func checkFeeds(_ bodies: BodyUsage) throws {
-        let widespread = WidespreadPosts(capacity: atOnce)
+        let widespread = WidespreadPosts(limit: atOnce / 4 * 3)
         try eachFeed { check, number, record in
             var feed = FeedCheck(
                 check.transaction, record, number, check.counters, check.context, widespread)

@@ -26,7 +26,7 @@ struct FeedCheck {
 
     init(
         _ transaction: Transaction, _ record: FeedRecord, _ feed: UInt32, _ counters: Counters,
-        _ context: CheckContext, _ widespread: WidespreadPosts = WidespreadPosts(capacity: 0)
+        _ context: CheckContext, _ widespread: WidespreadPosts = WidespreadPosts(limit: 0)
     ) {
         (self.transaction, self.record, self.feed) = (transaction, record, feed)
         (self.counters, self.context, self.widespread) = (counters, context, widespread)
@@ -208,9 +208,10 @@ struct FeedCheck {
             }
             checkTimes(of: id, entry)
             if places.count > WidespreadPosts.few || !widespread.isEmpty,
-                let slot = widespread.slot(of: index.address(of: id), places.count)
+                let seen = widespread.see(index.address(of: id), places: places.count)
             {
-                checkBody(of: id, entry, at: position, slot, bodies)
+                let here = WidespreadPosts.Shown(position: position, feed: feed)
+                checkBody(of: id, entry, here, seen, index.address(of: id), bodies)
             } else {
                 checkBody(of: id, entry, places, bodies)
             }
@@ -269,17 +270,21 @@ struct FeedCheck {
     /// Does the same for a widespread post: each entry is compared with the first one that showed a body, in
     /// the order in which feeds are checked. That one counts it.
     private mutating func checkBody(
-        of id: PostID, _ entry: Entry, at position: UInt64, _ slot: Int, _ bodies: BodyUsage
+        of id: PostID, _ entry: Entry, _ here: WidespreadPosts.Shown, _ seen: WidespreadPosts.Seen,
+        _ address: PostAddress, _ bodies: BodyUsage
     ) {
-        if widespread.see(slot) { posts.count += 1 }
-        if checkPlaceholder(of: id, entry) { return }
-        let first = widespread.shown(slot)
-        if let first {
-            _ = showsBody(of: id, entry, CollectionOfOne((0, first.feed, first.position)))
-        } else {
-            widespread.show(slot, in: feed, at: position)
+        var shown: WidespreadPosts.Shown?
+        switch seen {
+        case .first: posts.count += 1
+        case .again(let before): shown = before
         }
-        checkBody(of: id, entry, first != nil, bodies)
+        if checkPlaceholder(of: id, entry) { return }
+        if let shown {
+            _ = showsBody(of: id, entry, CollectionOfOne((0, shown.feed, shown.position)))
+        } else {
+            widespread.show(address, here)
+        }
+        checkBody(of: id, entry, shown != nil, bodies)
     }
 
     /// Returns whether the entry is a placeholder, which must have no body.

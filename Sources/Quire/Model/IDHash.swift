@@ -1,6 +1,8 @@
-/// SipHash-1-3 with 128 bits, of the bytes of an id. Without the key no server can find two ids with the same
-/// hash: servers choose ids, and ids that only count differ in very few bits. Source: Aumasson and Bernstein,
-/// "SipHash: a fast short-input PRF".
+/// SipHash-1-3 with 128 bits, of the bytes of an id. Servers choose ids: those that only count differ in very
+/// few bits, and hostile ones are made to collide. Without the key, no server can find two with the same
+/// hash.
+///
+/// Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF".
 enum IDHash {
     typealias Key = (UInt64, UInt64)
 

@@ -31,6 +31,10 @@ struct PrintingTests {
         #expect(excerpt(#"{"title": "\#(String(repeating: "é", count: 300))"}"#).count == 200)
     }
 
+    private func object(_ json: Data) throws -> NSDictionary? {
+        try JSONSerialization.jsonObject(with: json) as? NSDictionary
+    }
+
     private struct Part: Encodable { let isPart: Bool }
 
     private struct Line: Encodable {
@@ -44,7 +48,9 @@ struct PrintingTests {
         let strings: [String]
     }
 
-    @Test("a line is what JSONEncoder writes", arguments: [1, 2, 3, 4] as [UInt64])
+    @Test(
+        "a line says what JSONEncoder writes, and nothing in it steers a terminal",
+        arguments: [1, 2, 3, 4] as [UInt64])
     func lines(seed: UInt64) throws {
         print("seed \(seed)")
         var random = SplitMix64(seed: seed)
@@ -62,7 +68,9 @@ struct PrintingTests {
                 parts: (0..<random.below(3)).map { Part(isPart: $0 == 1) },
                 belowPost: UInt64(random.below(7)),
                 strings: (0..<random.below(3)).map { "\($0)\"" })
-            #expect(try LineEncoder.json(line) == Array(encoder.encode(line)))
+            let text = try JSONLines.text(line)
+            #expect(text.unicodeScalars.allSatisfy(\.isHarmless))
+            #expect(try object(Data(text.utf8)) == object(encoder.encode(line)))
         }
     }
 

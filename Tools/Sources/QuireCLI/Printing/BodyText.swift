@@ -41,7 +41,7 @@ enum BodyText {
 
     /// The body as a value in JSON: itself if it is an object or an array, else its text, with U+FFFD in the
     /// place of what is not UTF-8. So a string is always a body that is no JSON; null is no body.
-    static func json(_ body: UnsafeRawBufferPointer) -> String {
+    static func json(_ body: UnsafeRawBufferPointer, _ encoder: JSONEncoder) throws -> String {
         if body.isEmpty { return "null" }
         let isObject = body.first { !$0.isSpace }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") }
         if isObject == true, !body.contains(0), String(validating: body, as: UTF8.self) != nil,
@@ -50,7 +50,7 @@ enum BodyText {
         {
             return String(decoding: line, as: UTF8.self)
         }
-        return String(decoding: LineEncoder.quoted(String(decoding: body, as: UTF8.self)), as: UTF8.self)
+        return String(decoding: try encoder.encode(String(decoding: body, as: UTF8.self)), as: UTF8.self)
     }
 }
 

@@ -5,20 +5,22 @@ import Quire
 /// control a terminal.
 struct JSONLines {
     private let output: Output
+    private let encoder = JSONEncoder.ofLines()
 
     init(_ output: Output) { self.output = output }
 
-    func print(_ value: some Encodable) throws { try output.line(Self.text(value)) }
+    func print(_ value: some Encodable) throws { try output.line(Self.text(value, encoder)) }
 
     /// The line of a value.
-    static func text(_ value: some Encodable) throws -> String {
-        escaped(String(decoding: try LineEncoder.json(value), as: UTF8.self))
+    static func text(_ value: some Encodable, _ encoder: JSONEncoder = .ofLines()) throws -> String {
+        escaped(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
     /// Prints an object with one more member, the body of a post, which comes first.
     func print(_ value: some Encodable, body: UnsafeRawBufferPointer) throws {
-        let object = String(decoding: try LineEncoder.json(value), as: UTF8.self)
-        try output.line(Self.escaped("{\"body\":" + BodyText.json(body) + "," + object.dropFirst()))
+        let object = String(decoding: try encoder.encode(value), as: UTF8.self)
+        let json = try BodyText.json(body, encoder)
+        try output.line(Self.escaped("{\"body\":" + json + "," + object.dropFirst()))
     }
 
     /// Escapes harmful characters. They occur only inside strings, where `\u` means the same.
@@ -34,6 +36,15 @@ struct JSONLines {
             }
         }
         return result
+    }
+}
+
+extension JSONEncoder {
+    fileprivate static func ofLines() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
     }
 }
 
