@@ -68,9 +68,9 @@ struct PrintingTests {
                 parts: (0..<random.below(3)).map { Part(isPart: $0 == 1) },
                 belowPost: UInt64(random.below(7)),
                 strings: (0..<random.below(3)).map { "\($0)\"" })
-            let text = try JSONLines.text(line)
-            #expect(text.unicodeScalars.allSatisfy(\.isHarmless))
-            #expect(try object(Data(text.utf8)) == object(encoder.encode(line)))
+            let printed = try JSONLines.text(line)
+            #expect(printed.unicodeScalars.allSatisfy { $0.isHarmless })
+            #expect(try object(Data(printed.utf8)) == object(encoder.encode(line)))
         }
     }
 
