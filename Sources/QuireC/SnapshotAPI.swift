@@ -120,10 +120,16 @@ public func quire_read_before(
         let position = try Arguments.position(before)
         let room = try Room(rows, capacity, "the rows")
         out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
-            let rows = try open.read {
-                try $0.rows(of: feed, before: position, limit: room.capacity)
+            guard
+                let (above, count) = try open.start(ofRowsBefore: position, limit: room.capacity, of: feed)
+            else { return 0 }
+            let filled = try open.read { snapshot in
+                var cursor = try snapshot.cursor(of: feed, after: above, limit: count)
+                return try room.fill(&cursor, arena)
             }
-            return try room.fill(rows) { try quire_row($0, open, arena) }
+            var rows = UnsafeMutableBufferPointer(start: room.start, count: filled)
+            rows.reverse()  // the nearest first
+            return filled
         }
     }
 }

@@ -199,6 +199,30 @@ import Testing
         }
     }
 
+    /// A position may be of a row that has left since: what is above and below its place is read all the
+    /// same.
+    @Test func anyPositionDividesTheRows() throws {
+        let feed = try cache.feed(named: "f")
+        try refresh(feed, [3, 2, 1])
+        try refresh(feed, [9, 8, 7])
+        try cache.withSnapshot { snapshot in
+            let all = try snapshot.rows(of: feed, limit: .max)
+            let chunks = Set(all.map(\.position.chunk)).flatMap { [$0 - 1, $0, $0 + 1] }
+            for chunk in chunks {
+                for slot in -1...4 {
+                    let at = RowPosition(chunk: chunk, slot: slot)
+                    let above = try snapshot.rows(of: feed, before: at, limit: .max)
+                    let below = try snapshot.rows(of: feed, after: at, limit: .max)
+                    #expect(above.reversed() + all.filter { $0.position == at } + below == all)
+                    for limit in 0...all.count {
+                        let nearest = try snapshot.rows(of: feed, before: at, limit: limit)
+                        #expect(nearest == Array(above.prefix(limit)))
+                    }
+                }
+            }
+        }
+    }
+
     @Test func aFailedBatchChangesNothing() throws {
         struct Stop: Error {}
         let feed = try cache.feed(named: "f")

@@ -35,6 +35,16 @@
         return try snapshot.reader(feed).position(above: rank)
     }
 
+    /// Returns the position below which ``Snapshot/cursor(of:after:limit:)`` begins with the uppermost of the
+    /// nearest `limit` rows above a position (nil: above the bottom), and how many there are; nil if there
+    /// are none.
+    @_spi(Unstable) public func start(
+        ofRowsBefore position: RowPosition?, limit: Int, of feed: Feed
+    ) throws -> (RowPosition, count: Int)? {
+        let snapshot = Snapshot(transaction, memory, of: cache.environment)
+        return try snapshot.reader(feed).start(ofRowsBefore: position, limit: limit)
+    }
+
     /// Returns the bytes of a row's body, valid as long as this object.
     @_spi(Unstable) public func bytes(of row: PostRow) throws -> UnsafeRawBufferPointer {
         try memory.body(row.body, transaction)

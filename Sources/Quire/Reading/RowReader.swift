@@ -36,20 +36,28 @@ struct RowReader {
 
     /// Returns up to `limit` rows above a position, or from the bottom if it is nil, nearest first.
     func rows(before position: RowPosition?, limit: Int) throws -> [FeedRow] {
-        var rows: [FeedRow] = []
-        rows.reserveCapacity(min(limit, 1024))
-        var slot = position.map(\.slot)
-        try chunks.eachColumnsUpward(from: position?.chunk) { at, chunk in
-            let end = max(0, min(slot ?? .max, chunk.count))
-            let first = max(0, end - (limit - rows.count))
-            let known = rows.count
-            if first < end { try eachRow(of: chunk, at: at, in: first..<end) { rows.append(.post($0)) } }
-            rows[known...].reverse()
-            if slot != -1, rows.count < limit, let gap = try gap(at: at) { rows.append(.gap(gap)) }
-            slot = nil
-            return rows.count < limit
-        }
+        guard let (start, count) = try start(ofRowsBefore: position, limit: limit) else { return [] }
+        var rows = try rows(after: start, limit: count)
+        rows.reverse()
         return rows
+    }
+
+    /// Returns below which position the nearest `limit` rows above another one begin (nil: above the bottom),
+    /// and how many there are; nil if there are none. Reads the heads of their chunks only.
+    func start(ofRowsBefore position: RowPosition?, limit: Int) throws -> (RowPosition, count: Int)? {
+        var found: (RowPosition, count: Int)?
+        var rest = limit
+        try chunks.eachSizeUpward(from: position?.chunk) { at, entries in
+            // the row at the position is in this chunk, unless that has left
+            let slot = at == position?.chunk ? min(position!.slot, entries) : entries
+            if rest <= 0 || slot < 0 { return rest > 0 }
+            let hasGap = rest > slot ? try gap(at: at) != nil : false
+            let taken = min(rest, slot + (hasGap ? 1 : 0))
+            rest -= taken
+            found = (RowPosition(chunk: at, slot: slot - taken - 1), limit - rest)
+            return rest > 0
+        }
+        return found
     }
 
     /// Calls `body` with the posts in some slots of a chunk.
