@@ -236,11 +236,11 @@ public struct HTTPSource: PagingSource {
         let link = token.validAddress
         let url = isAddress ? URL(string: link, relativeTo: first)?.absoluteURL : first.adding(link)
         guard let url else { throw HTTPSourceError("a link from the server is not a valid address") }
-        if url.isSameServer(as: first) { return (url, body) }
         // A server behind a proxy that ends TLS takes http for its scheme.
-        let isOwn =
+        let isBehindProxy =
             url.host()?.lowercased() == first.host()?.lowercased() && url.scheme != first.scheme
             && (url.port == nil || url.port == first.port)
+        let isOwn = url.isSameServer(as: first) || isBehindProxy
         guard isOwn, let own = url.moved(to: first) else {
             throw HTTPSourceError(otherServer: Self.server(url))
         }

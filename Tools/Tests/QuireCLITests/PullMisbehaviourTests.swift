@@ -92,6 +92,25 @@ struct PullMisbehaviourTests {
         #expect(try await box.rows(of: "g") == Self.all)
     }
 
+    @Test(
+        "tokens that no address can hold as they are lead on",
+        arguments: [
+            "page=%&x=a#b", "page=%&x=%zz", "page=%&x=\u{1}é|", "?page=%&x=50%", "HTTP://HOST/list?page=%",
+        ])
+    func oddTokens(token: String) async throws {
+        let server = try await LoopbackServer.start { request in
+            let page = Self.page(request)
+            let next = token.replacing("page=%", with: "page=\(page + 1)")
+                .replacing("HOST", with: request.headers[HTTPHeader("Host")] ?? "")
+            let text = try String(decoding: JSONEncoder().encode(page == 4 ? nil : next), as: UTF8.self)
+            return .json(#"{"data": \#(Self.rows((page - 1) * 10)), "next": \#(text)}"#)
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("f", server.address + "/list")
+        #expect(run.status == 0 && run.out.contains("whole: no gaps"), "\(run)")
+        #expect(try await box.rows(of: "f") == Self.all)
+    }
+
     @Test("\"not modified\" to a request that compares nothing is asked again, and names the place")
     func unaskedNotModified() async throws {
         let server = try await Self.linked(play: { _, page, number in
