@@ -233,13 +233,14 @@ public struct HTTPSource: PagingSource {
         guard isAddress || token.contains("=") else {
             throw HTTPSourceError(missing: "token")
         }
-        let url = isAddress ? URL(string: token, relativeTo: first)?.absoluteURL : first.adding(token)
+        let link = token.validAddress
+        let url = isAddress ? URL(string: link, relativeTo: first)?.absoluteURL : first.adding(link)
         guard let url else { throw HTTPSourceError("a link from the server is not a valid address") }
-        if url.isSameServer(as: first) { return (url, body) }
         // A server behind a proxy that ends TLS takes http for its scheme.
-        let isOwn =
+        let isBehindProxy =
             url.host()?.lowercased() == first.host()?.lowercased() && url.scheme != first.scheme
             && (url.port == nil || url.port == first.port)
+        let isOwn = url.isSameServer(as: first) || isBehindProxy
         guard isOwn, let own = url.moved(to: first) else {
             throw HTTPSourceError(otherServer: Self.server(url))
         }
@@ -255,6 +256,11 @@ public struct HTTPSource: PagingSource {
         _ received: RawResponse, from url: URL, to request: PageRequest, _ profile: Profile
     ) throws -> PageResponse {
         let (status, headers) = (received.status, received.headers)
+        if status == 304 && request.validators == nil {
+            throw PageFailure(
+                "HTTP 304: \"not modified\", although nothing was said that it could be compared with",
+                isTransient: true)
+        }
         let envelope = received.envelope(of: url.absoluteString)
         let parser = PageParser(profile: profile, limit: limit)
         let page: Response
@@ -299,7 +305,11 @@ extension HTTPSource {
         _ body: [UInt8], _ envelope: Envelope, _ target: Request.Target, _ parser: PageParser
     ) throws(DumpError) -> Response {
         if readsSyndication, body.isXML {
-            return try SyndicationParser.read(body, envelope: envelope, limit: limit, name: "response")
+            var page = try SyndicationParser.read(body, envelope: envelope, limit: limit, name: "response")
+            // Most feeds say nothing of what follows. But a feed in pages is followed by its links, and the
+            // page without one is the last (RFC 5005).
+            if case .link(.token) = target, page.answer.next == .unknown { page.answer.next = .end }
+            return page
         }
         let start = body.firstIndex { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } ?? body.endIndex
         // A body that is asked for by itself is one object, or null if there is none.
@@ -373,12 +383,12 @@ extension URL {
         return parts.url
     }
 
-    /// Returns the URL with these parameters, which replace those with the same names.
+    /// Returns the URL with these parameters, which replace those with the same names. They are a part of a
+    /// valid address.
     fileprivate func adding(_ parameters: String) -> URL? {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
         var added = URLComponents()
-        added.percentEncodedQuery = parameters.addingPercentEncoding(
-            withAllowedCharacters: .urlQueryAllowed.union(CharacterSet(charactersIn: "%")))
+        added.percentEncodedQuery = parameters.replacing("#", with: "%23")
         let items = added.percentEncodedQueryItems ?? []
         let names = Set(items.map(\.name))
         let kept = (parts.percentEncodedQueryItems ?? []).filter { !names.contains($0.name) }

@@ -1,4 +1,5 @@
 import Foundation
+import QuireDumps
 import QuirePaging
 
 /// The address of a request, with places for the parts that vary:
@@ -48,11 +49,11 @@ struct RequestTemplate: Sendable, Hashable {
             }
             let name = rest[rest.index(after: open)..<close]
             if name.isEmpty { throw HTTPSourceError("\(text.debugDescription) has a place without a name") }
-            parts.append(.text(String(rest[..<open])))
+            parts.append(.text(String(rest[..<open]).validAddress))
             parts.append(.place(String(name)))
             rest = rest[rest.index(after: close)...]
         }
-        return parts + [.text(String(rest))]
+        return parts + [.text(String(rest).validAddress)]
     }
 
     /// Returns the address with these values, escaped, in its places. Throws if the path lacks one.

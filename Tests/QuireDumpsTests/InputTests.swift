@@ -131,13 +131,113 @@ struct InputTests {
         #expect(reading.pages.map(\.series) == ["", "", "posts_"])
         let options = InputOptions(profile: try Profile(json: Array(Self.profile.utf8), name: "p"))
         let plain = try folder.write("4.json", page)
-        let listed = Input.pageFiles(in: Input.list([plain, tar, "/no/6.json"]), options)
-        #expect(listed?.map(\.number) == [4, 10, 2, 3, 6])
+        func files(_ paths: String...) -> [PageFile]? { InputListing(Input.list(paths), options).files }
+        #expect(files(plain, tar, "/no/6.json")?.map(\.number) == [4, 10, 2, 3, 6])
         // The list ends with a file without a number; standard input is not listed.
         let rows = try folder.pack(
             "r.tar", [("Posts.xml", page), ("1.json", page)], format: ARCHIVE_FORMAT_TAR_USTAR)
-        #expect(Input.pageFiles(in: Input.list([rows]), options)?.map(\.number) == [nil])
-        #expect(Input.pageFiles(in: Input.list(["-"]), options) == nil)
+        #expect(files(rows)?.map(\.number) == [nil])
+        #expect(files("-") == nil)
+    }
+
+    @Test("the page with the lowest number can be read first, and reading goes on from any page")
+    func lowestFirst() throws {
+        let folder = try InputFolder()
+        func page(_ number: Int) -> [UInt8] { Array(#"{"items": [{"id": \#(number)}]}"#.utf8) }
+        func tar(_ name: String, _ numbers: [Int]) throws -> String {
+            try folder.pack(
+                name, numbers.map { ("\($0).json", page($0)) }, format: ARCHIVE_FORMAT_TAR_USTAR)
+        }
+        let paths = [
+            try tar("a.tar", [6, 9, 5]), try folder.write("7.json", page(7)), try tar("b.tar", [8, 4]),
+        ]
+        let options = InputOptions(profile: try Profile(json: Array(Self.profile.utf8), name: "p"))
+        func ids(_ inputs: [Input], from start: InputPage.Position = .init()) -> [String] {
+            let reader = PageReader(inputs, options, from: start)
+            var ids: [String] = []
+            while let page = reader.next() { ids += page.answer?.ids ?? ["!"] }
+            return ids
+        }
+        func lowestFirst(_ paths: [String]) -> [Input] {
+            InputListing(Input.list(paths), options).lowestFirst
+        }
+        #expect(ids(lowestFirst(Array(paths[..<1]))) == ["5", "6", "9"])
+        #expect(ids(lowestFirst(Array(paths[..<2]))) == ["5", "6", "9", "7"])
+        #expect(ids(lowestFirst([paths[2], paths[1]])) == ["4", "8", "7"])
+        #expect(ids(lowestFirst([paths[0], "/no/1.json"])) == ["5", "6", "9", "!"])
+        let files = [try folder.write("3.json", page(3)), paths[1], try folder.write("2.json", page(2))]
+        #expect(ids(lowestFirst(files)) == ["2", "3", "7"])
+        #expect(lowestFirst([files[2], files[0]]) == Input.list([files[2], files[0]]))
+        let inputs = lowestFirst(paths)
+        let all = ids(inputs)
+        #expect(all == ["4", "6", "9", "5", "7", "8"])
+        let reader = PageReader(inputs, options)
+        var read = 0
+        while let page = reader.next() {
+            read += 1
+            #expect(ids(inputs, from: page.position) == Array(all[read...]))
+        }
+    }
+
+    @Test("an archive that is cut in the middle of a file gives one failure")
+    func cutArchive() throws {
+        let folder = try InputFolder()
+        let page = Array(#"{"items": [{"id": 1}], "rest": "\#(String(repeating: "a", count: 900))"}"#.utf8)
+        let tar = try folder.pack(
+            "a.tar", [("1.json", page), ("2.json", page), ("3.json", page)],
+            format: ARCHIVE_FORMAT_TAR_USTAR)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: tar))
+        for (cut, picture) in [(1_000, ["!"]), (1_800, ["[1]", "!"]), (2_300, ["[1]", "!"])] {
+            let reading = try Reading(folder.write("cut.tar", bytes.prefix(cut)))
+            #expect(reading.picture == picture && reading.messages.count == 1, "\(cut): \(reading.messages)")
+        }
+    }
+
+    @Test(
+        "the headers of a document in an archive are beside it, before or after it",
+        arguments: [ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FORMAT_7ZIP], [false, true])
+    func archivedHeaders(format: Int32, isBefore: Bool) throws {
+        let folder = try InputFolder()
+        let headers = Array("GET https://a/l?page=7\nHTTP/2 200\nlink: </n>; rel=next\n".utf8)
+        var entries = [("d/x.json", Array(#"[{"id": 1}]"#.utf8)), ("d/y.json", Array(#"[{"id": 2}]"#.utf8))]
+        entries.insert(("d/x.json.headers", headers), at: isBefore ? 0 : 2)
+        let archive = try folder.pack("a", entries, format: format)
+        let reading = try Reading(archive, profile: Self.linked) { $0.entries = "*" }
+        #expect(reading.picture == ["[1]", "[2]"], "\(reading.messages)")
+        #expect(reading.pages.map { $0.answer?.next } == [.token("https://a/n"), .unknown])
+        let options = InputOptions(profile: try Profile(json: Array(Self.linked.utf8), name: "p"))
+        let first = try FirstDocument(of: Input.list([archive])[0], options)
+        guard case .response(_, let envelope) = first.form else { throw CocoaError(.featureUnsupported) }
+        #expect(envelope?.request == "https://a/l?page=7")
+        entries[isBefore ? 0 : 2].1 = Array("nonsense".utf8)
+        let wrong = try Reading(folder.pack("b", entries, format: format), profile: Self.linked)
+        #expect(wrong.picture == ["!", "[2]"])
+        #expect(
+            wrong.messages.first?.hasSuffix("b: d/x.json.headers: line 1 is not a header: \"nonsense\"")
+                == true)
+    }
+
+    private static let linked = #"""
+        {"name": "t", "items": "", "id": {"path": "id"}, "next": {"link": "next"}, "self": {"request": true}}
+        """#
+
+    @Test("blanks before an XML declaration are passed over", arguments: ["\n", " \r\n\n\t"])
+    func blanks(start: String) throws {
+        let folder = try InputFolder()
+        for text in [Self.rss, Self.rows] {
+            let (plain, late) = (
+                try Reading(folder.write("a.xml", text)), try folder.write("b.xml", start + text)
+            )
+            let reading = try Reading(late)
+            #expect(reading.ids == plain.ids && reading.messages.isEmpty, "\(reading.messages)")
+            #expect(reading.pages.map { $0.answer?.bytes } == plain.pages.map { $0.answer?.bytes })
+        }
+        let long = String(repeating: " ", count: 200_000) + Self.rss
+        #expect(try Reading(folder.write("c.xml", long)).ids == ["a", "http://b/"])
+        let wrong = try Reading(
+            folder.write("d.xml", start + Self.rss.replacing("</title>", with: "</tilte>")))
+        let line = 2 + start.count { $0.isNewline }
+        #expect(wrong.messages.first?.contains("d.xml: line \(line), column") == true, "\(wrong.messages)")
     }
 
     private static let profile = #"{"name": "t", "items": "items", "id": {"path": "id"}}"#

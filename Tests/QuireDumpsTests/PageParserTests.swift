@@ -165,8 +165,8 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
 
     @Test(arguments: [
         (
-            #"{"error_id":502,"error_name":"throttle_violation","error_message":"too many requests"}"#,
-            "error document: throttle_violation: too many requests"
+            #"{"error_id":400,"error_name":"bad_parameter","error_message":"site is required"}"#,
+            "error document: bad_parameter: site is required"
         ),
         (#"{"items":[{}],"error_id":502}"#, "error document: 502"),
         (#"{"error_id":{}}"#, "error document"),
@@ -179,6 +179,15 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         let error = dumpError { _ = try parser.parse(Array(page.utf8), name: "f.json") }
         #expect(error?.message == "f.json: " + message)
         #expect(error?.kind == (message.hasPrefix("not JSON") ? .syntax : .data))
+    }
+
+    @Test(arguments: ["throttle_violation", "temporarily_unavailable"])
+    func errorThatPasses(name: String) {
+        let page = #"{"error_id":502,"error_name":"\#(name)","error_message":"wait"}"#
+        let error = dumpError {
+            _ = try PageParser(profile: .named("stackexchange")!).parse(Array(page.utf8), name: "f")
+        }
+        #expect(error == DumpError(.later, "f: error document: \(name): wait"))
     }
 
     /// What a server says in place of a page is shown, whatever the profile.

@@ -34,7 +34,7 @@ public struct Envelope: Sendable, Hashable {
 
     /// Creates an envelope without headers from the requested address and the status of the response.
     public init(request: String? = nil, status: Int? = nil) {
-        self.request = request.map(Self.withoutUsualPort)
+        self.request = request.map(Self.asLinked)
         self.status = status
     }
 
@@ -103,7 +103,7 @@ public struct Envelope: Sendable, Hashable {
     private mutating func take(_ line: String, number: Int) throws(DumpError) {
         let words = line.split(separator: " ", maxSplits: 2)
         if number == 1, words.count >= 2, words[0] == "GET" {
-            request = Self.withoutUsualPort(String(words[1]))
+            request = Self.asLinked(String(words[1]))
         } else if line.hasPrefix("HTTP/") {
             guard words.count >= 2, let status = Int(words[1]), 100..<1_000 ~= status else {
                 throw DumpError(.data, "line \(number) has no status code: \"\(printable(line, limit: 40))\"")
@@ -130,9 +130,10 @@ public struct Envelope: Sendable, Hashable {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// Removes a default port: `https://a:443/b` becomes `https://a/b`. Recorders write it, links of servers
-    /// do not.
-    private static func withoutUsualPort(_ address: String) -> String {
+    /// Returns a valid address without a default port: `https://a:443/b` becomes `https://a/b`. Recorders
+    /// write it, links of servers do not.
+    private static func asLinked(_ text: String) -> String {
+        let address = text.validAddress
         guard var parts = URLComponents(string: address), let port = parts.port,
             (parts.scheme == "https" && port == 443) || (parts.scheme == "http" && port == 80)
         else { return address }

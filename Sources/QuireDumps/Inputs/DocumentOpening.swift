@@ -4,8 +4,8 @@ struct DocumentOpening {
     /// True for the files of a folder or an archive. Some of them may not belong to the feed.
     let isOneOfMany: Bool
     let place: String
-    /// The file of the document, unless it is in an archive.
-    let file: PageFile?
+    /// Where the headers of the document may be.
+    let sidecar: Sidecar?
 
     func open(_ window: ByteWindow, _ parser: PageParser) -> any DocumentReader {
         if window.count == 0 { window.extend() }
@@ -71,7 +71,7 @@ struct DocumentOpening {
         if window.count > options.recordLimit, window.bytes[start] == UInt8(ascii: "[") {
             return elements(window, start, .array)
         }
-        return .response(Array(window.bytes), try file?.envelope())
+        return .response(Array(window.bytes), try sidecar?.envelope())
     }
 
     /// Returns the first elements of a list, as far as they have arrived.
@@ -164,6 +164,6 @@ struct DocumentOpening {
     private func response(_ window: ByteWindow, _ parser: PageParser) -> ResponseReader {
         ResponseReader(
             window, parser, options.recognisesJSONFeed ? .ifItSaysSo : .never, options: options,
-            sidecar: file, place: place)
+            sidecar: sidecar, place: place)
     }
 }

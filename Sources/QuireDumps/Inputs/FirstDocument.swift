@@ -26,7 +26,7 @@ public struct FirstDocument: Sendable {
             place = entry.isEmpty ? input.file.path : "\(input.file.path): \(entry)"
             let opening = DocumentOpening(
                 options: options, isOneOfMany: false, place: place,
-                file: entry.isEmpty && !input.isStandardInput ? input.file : nil)
+                sidecar: input.sidecar(of: entry, ArchivedHeaders(input, options)))
             form = try opening.form(ByteWindow(file))
             return
         }

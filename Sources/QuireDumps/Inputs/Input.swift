@@ -8,6 +8,8 @@ public struct Input: Sendable, Hashable {
     public let isStandardInput: Bool
     /// True if it was found in a named folder and not named itself.
     let isFromFolder: Bool
+    /// Which files of an archive it stands for, by their numbers from 0 on.
+    private(set) var part = Part.all
     /// Why it cannot be read, if that is known already.
     public let problem: DumpError?
 
@@ -35,8 +37,37 @@ public struct Input: Sendable, Hashable {
         (self.isFromFolder, self.problem) = (isFromFolder, problem)
     }
 
-    /// The stored size in bytes; nil for a pipe.
-    public var size: Int? { state.flatMap { $0.isRegular ? $0.size : nil } }
+    enum Part: Sendable, Hashable {
+        case all
+        case only(Int)
+        case allBut(Int)
+    }
+
+    /// True if it stands for this file of an archive.
+    func has(_ entry: Int) -> Bool {
+        switch part {
+        case .all: true
+        case .only(let one): entry == one
+        case .allBut(let one): entry != one
+        }
+    }
+
+    /// True if it stands for no file of an archive from this one on.
+    func isOver(at entry: Int) -> Bool {
+        if case .only(let one) = part { entry > one } else { false }
+    }
+
+    func with(_ part: Part) -> Input {
+        var input = self
+        input.part = part
+        return input
+    }
+
+    /// The stored size in bytes, 0 for one file of an archive; nil for a pipe.
+    public var size: Int? {
+        if case .only = part { return 0 }
+        return state.flatMap { $0.isRegular ? $0.size : nil }
+    }
 
     /// A value that differs if the file was replaced, without reading it.
     public var identity: String {

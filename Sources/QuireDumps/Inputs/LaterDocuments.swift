@@ -30,13 +30,15 @@ struct LaterDocuments {
     private func recognitions(in input: Input, after skipped: Int, upTo count: Int) -> [Recognition] {
         var (found, entries): ([Recognition], Int) = ([], 0)
         do throws(DumpError) {
-            let file = try PackedFile(input, options)
+            let (file, headers) = (try PackedFile(input, options), ArchivedHeaders(input, options))
             while found.count < count, entries < skipped + Self.limit, let entry = try file.nextEntry() {
                 entries += 1
-                guard entries > skipped, PageReader.isWanted(entry, options) else { continue }
+                guard entries > skipped, input.has(entries - 1), PageReader.isWanted(entry, options) else {
+                    continue
+                }
                 let opening = DocumentOpening(
                     options: options, isOneOfMany: true, place: input.file.path,
-                    file: entry.isEmpty ? input.file : nil)
+                    sidecar: input.sidecar(of: entry, headers))
                 if let next = try? opening.recognise(ByteWindow(file), wishes) { found.append(next) }
             }
         } catch {

@@ -100,6 +100,9 @@ final class PackedFile {
         switch archive_read_data_block(archive, &start, &size, &offset) {
         case ARCHIVE_EOF: return false
         case ARCHIVE_OK, ARCHIVE_WARN: break
+        case ARCHIVE_FATAL:
+            hasEnded = true  // libarchive reads no more of it
+            throw failure
         default: throw failure
         }
         block = UnsafeRawBufferPointer(start: start, count: size)

@@ -18,6 +18,8 @@ public final class PageReader {
     private let start: InputPage.Position
     private var position = InputPage.Position()
     private var file: PackedFile?
+    /// Those of the file, if it is an archive.
+    private var headers: ArchivedHeaders?
     private var document: (any DocumentReader)?
     /// The file, or the one in the archive, whose name may number the next page.
     private var named: PageFile?
@@ -80,7 +82,7 @@ public final class PageReader {
 
     private func endInput() {
         consumed += inputs[position.inputs].size ?? file?.consumed ?? 0
-        (file, document) = (nil, nil)
+        (file, headers, document) = (nil, nil, nil)
         (position.inputs, position.entries, position.pages) = (position.inputs + 1, 0, 0)
     }
 
@@ -92,13 +94,14 @@ public final class PageReader {
                 named = input.file
                 if let problem = input.problem { throw problem }
                 file = try PackedFile(input, options)
+                headers = ArchivedHeaders(input, options)
             }
-            guard let entry = try file!.nextEntry() else {
+            guard !input.isOver(at: position.entries), let entry = try file!.nextEntry() else {
                 endInput()
                 return nil
             }
             if position.inputs == start.inputs && position.entries < start.entries
-                || !Self.isWanted(entry, options)
+                || !input.has(position.entries) || !Self.isWanted(entry, options)
             {
                 endDocument()
                 return nil
@@ -117,7 +120,7 @@ public final class PageReader {
         let place = entry.isEmpty ? input.file.path : "\(input.file.path): \(entry)"
         let opening = DocumentOpening(
             options: options, isOneOfMany: input.isFromFolder || !entry.isEmpty, place: place,
-            file: entry.isEmpty && !input.isStandardInput ? input.file : nil)
+            sidecar: input.sidecar(of: entry, headers!))
         let window = ByteWindow(file!)
         do throws(DumpError) {
             try opening.refuseForeignText(window)
@@ -134,7 +137,7 @@ public final class PageReader {
             return
         }
         document = DocumentOpening(
-            options: options, isOneOfMany: opening.isOneOfMany, place: place, file: opening.file
+            options: options, isOneOfMany: opening.isOneOfMany, place: place, sidecar: opening.sidecar
         ).open(window, parser)
     }
 
@@ -149,6 +152,7 @@ public final class PageReader {
     static func isWanted(_ entry: String, _ options: InputOptions) -> Bool {
         if entry.isEmpty { return true }
         let file = PageFile(path: entry)
+        if entry.hasSuffix(Sidecar.suffix) { return false }
         if let pattern = options.entries {
             return fnmatch(pattern, entry, 0) == 0 || fnmatch(pattern, file.name, 0) == 0
         }

@@ -14,17 +14,16 @@ final class ResponseReader: DocumentReader {
     /// Nil if the document must be one response.
     private let options: InputOptions?
     private let jsonFeed: JSONFeed
-    private let sidecar: PageFile?
+    private let sidecar: Sidecar?
     private let place: String
     private var isDone = false
     /// The values of the document, once it turned out to have several.
     private var list: ListReader?
 
-    /// Creates a reader; `sidecar` is the file beside which the headers may be stored. With options, the
-    /// document may also have several values, one after the other.
+    /// Creates a reader. With options, the document may also have several values, one after the other.
     init(
         _ window: ByteWindow, _ parser: PageParser, _ jsonFeed: JSONFeed, options: InputOptions? = nil,
-        sidecar: PageFile? = nil, place: String
+        sidecar: Sidecar? = nil, place: String
     ) {
         (self.window, self.parser, self.options) = (window, parser, options)
         (self.jsonFeed, self.sidecar, self.place) = (jsonFeed, sidecar, place)

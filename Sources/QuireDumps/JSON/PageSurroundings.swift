@@ -186,7 +186,7 @@ extension PageParser {
     /// If links are addresses, returns the complete address of each.
     private func address(_ token: String, _ around: Surroundings) -> String {
         guard profile.own == .request, let request = around.envelope?.request,
-            let base = URL(string: request), let url = URL(string: token, relativeTo: base)
+            let base = URL(string: request), let url = URL(string: token.validAddress, relativeTo: base)
         else { return token }
         return url.scheme == nil || token.contains("://") ? token : url.absoluteString
     }

@@ -54,6 +54,10 @@ final class XMLParser {
     private var hasDocumentType = false
     private var declarations = 0
     private(set) var failure: DumpError?
+    /// The blanks before the document, and the lines among them. XML permits none before a declaration, but
+    /// many servers send an empty line.
+    private var blanks = (count: 0, lines: 0)
+    private var hasBegun = false
 
     init(_ delegate: any Delegate) {
         guard let parser = XML_ParserCreateNS("UTF-8", CChar(UInt8(ascii: " "))) else {
@@ -97,7 +101,7 @@ final class XMLParser {
     }
 
     /// The start of the current element in the document. After parsing, the start of the unread part.
-    var index: Int { Int(XML_GetCurrentByteIndex(parser)) }
+    var index: Int { blanks.count + Int(XML_GetCurrentByteIndex(parser)) }
 
     /// The end of the current tag.
     var endIndex: Int { index + Int(XML_GetCurrentByteCount(parser)) }
@@ -105,6 +109,7 @@ final class XMLParser {
     /// Parses the next bytes. Returns false if the document is malformed; ``failure`` says why.
     func parse(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> Bool {
         if failure != nil { return false }
+        let bytes = hasBegun ? bytes : withoutBlanks(bytes)
         let status = bytes.withMemoryRebound(to: CChar.self) {
             XML_Parse(parser, $0.baseAddress, Int32($0.count), isLast ? 1 : 0)
         }
@@ -116,6 +121,14 @@ final class XMLParser {
         return false
     }
 
+    private func withoutBlanks(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+        let start = bytes.firstIndex { !isJSONSpace($0) } ?? bytes.endIndex
+        blanks.count += start
+        blanks.lines += bytes[..<start].count { $0 == UInt8(ascii: "\n") }
+        hasBegun = start < bytes.endIndex
+        return UnsafeBufferPointer(rebasing: bytes[start...])
+    }
+
     /// Ends the document here with an error.
     func stop(_ kind: DumpError.Kind, _ reason: String) {
         note(kind, reason)
@@ -124,7 +137,8 @@ final class XMLParser {
 
     private func note(_ kind: DumpError.Kind, _ reason: String) {
         if failure != nil { return }
-        let (line, column) = (XML_GetCurrentLineNumber(parser), XML_GetCurrentColumnNumber(parser) + 1)
+        let line = blanks.lines + Int(XML_GetCurrentLineNumber(parser))
+        let column = XML_GetCurrentColumnNumber(parser) + 1
         failure = DumpError(kind, "line \(line), column \(column): \(reason)")
     }
 
@@ -194,8 +208,9 @@ final class XMLParser {
 /// Returns an address as it is meant in a document with this base. One that is complete stays as it was
 /// written, and so does one for which there is no base.
 func resolved(_ address: String, against base: String?) -> String {
-    guard let base, let url = URL(string: address), url.scheme == nil,
-        let start = URL(string: base), start.scheme != nil
+    let valid = address.validAddress
+    guard let base, let url = URL(string: valid), url.scheme == nil,
+        let start = URL(string: base.validAddress), start.scheme != nil
     else { return address }
-    return URL(string: address, relativeTo: start)?.absoluteString ?? address
+    return URL(string: valid, relativeTo: start)?.absoluteString ?? address
 }

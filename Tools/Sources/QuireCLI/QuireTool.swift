@@ -93,8 +93,10 @@ struct QuireTool: ParsableCommand {
         let message = fullMessage(for: error)
         if code == 0 {
             let output = Output()
-            try? output.line(message)
-            try? output.flush()
+            do {
+                try output.line(message)
+                try output.flush()
+            } catch { return report(error) }
         } else {
             Messages.writeEnd(Self.message(for: error), code, text: message)
         }

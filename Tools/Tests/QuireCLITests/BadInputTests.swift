@@ -191,5 +191,9 @@ struct BadInputTests {
         #expect(try box.shell("$Q check $C <&- 2>&-").out == "no findings\n")
         let full = try box.shell("$Q export $C a > /dev/full")
         #expect(full.status == 74 && full.errLines.count == 1)
+        for command in ["help", "help ingest", "ingest --help", "--version"] {
+            let run = try box.shell("$Q \(command) > /dev/full")
+            #expect(run.status == 74 && run.errLines.count == 1, "\(command): \(run)")
+        }
     }
 }

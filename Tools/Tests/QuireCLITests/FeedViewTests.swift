@@ -176,6 +176,19 @@ struct FeedViewTests {
         #expect(faults[1] < faults[0] + 300, "\(faults)")
     }
 
+    @Test("Its last line says that an ingest was interrupted")
+    func interrupted() throws {
+        let rows = (1...2_600).map { #"<row Id="\#($0)" Body="a" />"# }.joined(separator: "\n")
+        try box.write("Posts.xml", "<posts>\n" + rows)
+        #expect(try box.quire("ingest", box.path("cut.quire"), "a", box.path("Posts.xml")).status == 65)
+        let terminal = try PseudoTerminal(rows: 24, columns: 80)
+        let process = try terminal.start(Tool.path, ["show", box.path("cut.quire"), "a"])
+        try terminal.wait("the first picture") { !$0.isEmpty }
+        #expect(terminal.lines[23].contains("1 interrupted ingest"), "\(terminal.lines)")
+        terminal.type("q")
+        #expect(try terminal.end(of: process) == 0)
+    }
+
     @Test("It begins where it is told; with -n, --json or TERM=dumb it prints")
     func beginning() throws {
         let process = try show([:], "--after", "900")

@@ -47,6 +47,21 @@ struct PullFormTests {
         #expect(body.hasPrefix("<entry><id>urn:3</id>"))
     }
 
+    @Test("a paged feed ends with the page that has no link, and is read with an empty line before it")
+    func lastPage() async throws {
+        let server = try await LoopbackServer.start { request in
+            let text =
+                request.query["p"] == nil
+                ? Self.atom([9, 8], Self.link("next", "feed?p=2|%26")) : Self.atom([7])
+            return request.query["p"].map { $0 == "2|&" } ?? true
+                ? .json("\n" + text) : .json("", status: 404)
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("blog", server.address + "/a/feed")
+        #expect(run.status == 0 && run.out.contains("whole: no gaps, head closed, end reached"), "\(run)")
+        #expect(try await box.rows(of: "blog") == ["urn:9", "urn:8", "urn:7"] && server.requests.count == 2)
+    }
+
     @Test("an archived feed is followed by prev-archive, and asked again with its tag")
     func archived() async throws {
         let server = try await LoopbackServer.start { request in

@@ -62,6 +62,68 @@ struct PullMisbehaviourTests {
     }
 
     @Test(
+        "an address and links with characters that must be escaped are not escaped twice",
+        arguments: ["props=a|b", "page[size]=10", "q=a b", "q=é"])
+    func escapes(parameter: String) async throws {
+        let rest = parameter.split(separator: "=")[1]
+        @Sendable func cursor(_ start: Int) -> String { "a|\(start)=" }
+        let server = try await LoopbackServer.start { request in
+            let name = String(parameter.prefix { $0 != "=" })
+            let start = request.query["cursor"] ?? cursor(0)
+            guard request.query[name] == String(rest), start.hasPrefix("a|"), start.hasSuffix("=") else {
+                return .json(#"{"error": "no such place"}"#, status: 400)
+            }
+            let at = Int(start.dropFirst(2).dropLast())!
+            let next = at + 10 < Self.count ? "\"\(cursor(at + 10))\"" : "null"
+            return .json(#"{"data": \#(Self.rows(at)), "next": \#(next)}"#)
+        }
+        let box = try Sandbox()
+        let list = server.address + "/list?\(parameter)"
+        let run = try await box.pull("f", list + "&cursor={token}")
+        #expect(run.status == 0 && run.out.contains("whole: no gaps"), "\(run)")
+        #expect(try await box.rows(of: "f") == Self.all)
+        let links = try await Self.linked(
+            { _, page in "</list?\(parameter)&c=%7C\(page)&page=\(page)>" },
+            play: { request, page, _ in
+                page == 1 || request.query["c"] == "|\(page)" ? nil : .json("[]", status: 400)
+            })
+        let followed = try await box.pull("g", links.address + "/list")
+        #expect(followed.out.contains("whole: no gaps"), "\(followed)")
+        #expect(try await box.rows(of: "g") == Self.all)
+    }
+
+    @Test(
+        "tokens that no address can hold as they are lead on",
+        arguments: [
+            "page=%&x=a#b", "page=%&x=%zz", "page=%&x=\u{1}é|", "?page=%&x=50%", "HTTP://HOST/list?page=%",
+        ])
+    func oddTokens(token: String) async throws {
+        let server = try await LoopbackServer.start { request in
+            let page = Self.page(request)
+            let next = token.replacing("page=%", with: "page=\(page + 1)")
+                .replacing("HOST", with: request.headers[HTTPHeader("Host")] ?? "")
+            let text = try String(decoding: JSONEncoder().encode(page == 4 ? nil : next), as: UTF8.self)
+            return .json(#"{"data": \#(Self.rows((page - 1) * 10)), "next": \#(text)}"#)
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("f", server.address + "/list")
+        #expect(run.status == 0 && run.out.contains("whole: no gaps"), "\(run)")
+        #expect(try await box.rows(of: "f") == Self.all)
+    }
+
+    @Test("\"not modified\" to a request that compares nothing is asked again, and names the place")
+    func unaskedNotModified() async throws {
+        let server = try await Self.linked(play: { _, page, number in
+            page == 2 && number == 2 ? .json("", status: 304) : nil
+        })
+        let box = try Sandbox()
+        let run = try await box.pull("f", server.address + "/list")
+        #expect(run.status == 0 && run.out.contains("whole"), "\(run)")
+        #expect(run.err.contains("page=2: try 1 of 3 failed") && run.err.contains("HTTP 304"), "\(run)")
+        #expect(try await box.rows(of: "f") == Self.all)
+    }
+
+    @Test(
         "a server that takes a name behind its proxy for its own is asked with --links-here only",
         arguments: ["http://internal.invalid:8080/list?page=%", "http://127.0.0.1:9/list?page=%"])
     func proxy(link: String) async throws {

@@ -159,6 +159,33 @@ struct PullTests {
         #expect(try await box.rows(of: "so") == server.ids && server.ids.count == 60)
     }
 
+    @Test("Ctrl-C while --follow waits is said at the end, too")
+    func stoppedWhileWaiting() async throws {
+        let server = try await ListServer.start(posts: 40)
+        let box = try Sandbox()
+        let process = try PullProcess(
+            box, ["so", server.url, "--follow", "--every", "1h", "--pause", "0s", "--json"])
+        // The first round is over when its line stands there.
+        while !process.out.contains(#""type":"end""#), !Task.isCancelled { await Task.yield() }
+        process.send(SIGINT)
+        let run = await process.end()
+        let ends = try run.objects().filter { $0["type"] as? String == "end" }
+        #expect(
+            run.status == 130 && ends.map { $0["stopped"] as? String } == ["whole", "interrupted"], "\(run)")
+        #expect(ends.last?["requests"] as? Int == 0 && ends.last?["new"] as? Int == 0, "\(ends)")
+    }
+
+    @Test("without an address there must be a cache, and a feed that was pulled")
+    func withoutAddress() async throws {
+        let box = try Sandbox()
+        let none = try await box.pull("so")
+        #expect(
+            none.status == 66 && none.err.contains("no such cache; to make one, say the address"), "\(none)")
+        _ = try await box.other("ingest", box.cache, "a", try box.page("1.json", [3, 2, 1]))
+        let never = try await box.pull("so")
+        #expect(never.status == 64 && never.err.contains("feed so was never pulled"), "\(never)")
+    }
+
     @Test("Ctrl-C ends between two commits; the next call goes on")
     func interrupted() async throws {
         let held = Signalled()

@@ -16,17 +16,19 @@ struct IngestWork {
         _ files: [String], _ output: Output,
         beginning: ([PageFile]?, Destination) throws -> Beginning
     ) throws -> (status: ExitStatus, line: ClosingLine?) {
-        let inputs = Input.list(files)
+        let named = Input.list(files)
         let copy = runOptions.dryRun ? try DryRun(of: target.cache) : nil
         defer { withExtendedLifetime(copy) {} }
         let destination = try Destination(cache: target.cache, at: copy?.path, feed: target.feed, options)
-        if inputs.allSatisfy({ $0.problem != nil }) {
-            let problems = inputs.map { $0.problem?.message ?? "" }
+        if named.allSatisfy({ $0.problem != nil }) {
+            let problems = named.map { $0.problem?.message ?? "" }
             for problem in problems.dropLast() { Messages.write(problem) }
             throw Failure(.noInput, problems.last ?? "")
         }
         let began = ContinuousClock.now
         Interruption.watch()
+        let listing = InputListing(named, reading(for: destination))
+        let inputs = Numbering.isSeries(listing.files) ? listing.lowestFirst : named
         // The rest of the memory is for the document being read, and the engine.
         let share = input.memory.bytes / 4
         var (first, ahead): ([InputPage], PageQueue?) = ([], nil)
@@ -36,8 +38,7 @@ struct IngestWork {
             first = try recognised(queue, destination)
             ahead = queue
         }
-        let files = Input.pageFiles(in: inputs, reading(for: destination))
-        let (point, run) = try start(inputs, destination, beginning(files, destination))
+        let (point, run) = try start(inputs, destination, beginning(listing.files, destination))
         let sizes = inputs.map { $0.problem == nil ? $0.size : 0 }
         let total = sizes.contains(nil) ? nil : sizes.compactMap(\.self).reduce(0, +)
         var ingestion = try Ingestion(
@@ -51,7 +52,7 @@ struct IngestWork {
                     inputs, reading(for: destination), from: point.position, limit: share)
             try ingestion.take(queue, after: first, batchBytes: share)
         }
-        let missing = point.numbering.hasNames ? Numbering.missing(in: files ?? []) : []
+        let missing = point.numbering.hasNames ? Numbering.missing(in: listing.files ?? []) : []
         let line = try report(
             ingestion, destination, missing, after: point.totals.pages, took: began.duration(to: .now), output
         )

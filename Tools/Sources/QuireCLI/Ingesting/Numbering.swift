@@ -28,8 +28,13 @@ struct Numbering: Codable, Equatable {
             hasNames = true
             return
         }
-        let isSeries = files.allSatisfy { Self.isNumber($0.number) && $0.series == files[0].series }
-        self = isSeries && !files.isEmpty ? .names : otherwise
+        self = Self.isSeries(files) ? .names : otherwise
+    }
+
+    /// True if all files have a number in one series.
+    static func isSeries(_ files: [PageFile]?) -> Bool {
+        guard let files, let first = files.first else { return false }
+        return files.allSatisfy { isNumber($0.number) && $0.series == first.series }
     }
 
     /// The numbers between those of the files for which there is no file; at most 256.

@@ -79,7 +79,9 @@ struct PullWork: Sendable {
             log.add(.end(line))
             guard limits.follow, line.stopped != .server, line.stopped != .interrupted else { return line }
             do { try await clock.sleep(max(limits.every.duration, line.rest(at: clock.now()))) } catch {
-                line.stopped = .interrupted
+                // Nothing was asked since the last line.
+                (line.stopped, line.new, line.requests, line.opening) = (.interrupted, 0, 0, nil)
+                log.add(.end(line))
                 return line
             }
             meter.beginRound()
@@ -97,6 +99,10 @@ struct PullWork: Sendable {
         }
         guard let memory else {
             if let address { return address }
+            guard exists(cache) else {
+                throw Failure(
+                    .noInput, "\(cache): no such cache; to make one, say the address of the first page")
+            }
             throw Failure(
                 .usage, "\(cache): feed \(feed) was never pulled: say the address of its first page")
         }

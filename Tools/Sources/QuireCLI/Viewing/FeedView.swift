@@ -105,7 +105,7 @@ struct FeedView {
             if now == seen { return }
         }
         var (screen, top, marked) = (screen, top, marked)
-        let result: (FeedScreen.Frame, FeedInfo, UInt64, (id: PostID, offset: Int)?)
+        let result: (FeedScreen.Frame, Continuity, UInt64, (id: PostID, offset: Int)?)
         result = try screen.feed.cache.withSnapshot { snapshot in
             let now = try snapshot.generation
             let feed = screen.feed
@@ -125,26 +125,26 @@ struct FeedView {
                     next = (post.id, offset)
                 }
             }
-            return (frame, info, now, next)
+            return (frame, try Continuity(of: feed, snapshot), now, next)
         }
-        let (frame, info, now, next) = result
+        let (frame, state, now, next) = result
         (self.screen, self.top, self.marked) = (screen, frame.top, marked)
         (self.frame, generation, self.anchor) = (frame, now, next)
         drawn = size
-        try terminal.write(picture(frame, info, size.columns))
+        try terminal.write(picture(frame, state, size.columns))
     }
 
-    private func picture(_ frame: FeedScreen.Frame, _ info: FeedInfo, _ columns: Int) -> String {
+    private func picture(_ frame: FeedScreen.Frame, _ state: Continuity, _ columns: Int) -> String {
         var text = "\u{1B}[H"
         for line in frame.lines { text += coloured(line) + "\u{1B}[K\r\n" }
-        let status = FeedScreen.Line(text: status(frame, info, columns), style: .status)
+        let status = FeedScreen.Line(text: status(frame, state, columns), style: .status)
         return text + coloured(status) + "\u{1B}[K\u{1B}[J"
     }
 
-    private func status(_ frame: FeedScreen.Frame, _ info: FeedInfo, _ columns: Int) -> String {
+    private func status(_ frame: FeedScreen.Frame, _ state: Continuity, _ columns: Int) -> String {
         let place = "\(grouped(frame.top + 1))-\(grouped(frame.last + 1)) of \(grouped(frame.count))"
-        let state = message ?? Continuity(info).sentence
-        let left = "\(shown(info.name, limit: 40))  \(place)  \(state)"
+        let state = message ?? state.sentence
+        let left = "\(shown(screen.feed.name, limit: 40))  \(place)  \(state)"
         let keys = "space b n N g G q"
         let room = columns - ScreenText.width(of: left) - keys.count
         return ScreenText.fitted(

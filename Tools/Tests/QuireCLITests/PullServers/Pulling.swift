@@ -8,8 +8,10 @@ import Testing
 /// A run of the tool as a process that holds up no thread, so that the server of the test can answer.
 final class PullProcess: Sendable {
     private let process: Process
-    private let out: String
-    private let err: String
+    private let outPath: String
+    private let errPath: String
+    /// What it has printed.
+    var out: String { Self.text(outPath) }
 
     /// Runs `quire pull` on the sandbox's cache. A busy machine is no reason to ask again.
     convenience init(_ box: Sandbox, _ arguments: [String], environment: [String: String] = [:]) throws {
@@ -20,7 +22,7 @@ final class PullProcess: Sendable {
     init(
         _ box: Sandbox, program: String = Tool.path, command: [String], environment: [String: String] = [:]
     ) throws {
-        (process, out, err) = try box.start(program, command, environment: environment)
+        (process, outPath, errPath) = try box.start(program, command, environment: environment)
     }
 
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
@@ -45,10 +47,11 @@ final class PullProcess: Sendable {
             process.terminationHandler = { _ in tell() }
             if !process.isRunning { tell() }
         }
-        func text(_ path: String) -> String {
-            String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
-        }
-        return Run(status: process.terminationStatus, out: text(out), err: text(err))
+        return Run(status: process.terminationStatus, out: out, err: Self.text(errPath))
+    }
+
+    private static func text(_ path: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
     }
 }
 
