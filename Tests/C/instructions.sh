@@ -9,9 +9,12 @@ root=$PWD
 build=$root/Tools/.build/release
 swiftc=${SWIFT:-swift}c
 
+# of the sources that there are: objects of others may still lie there
+objects=$(find Sources/Quire -name '*.swift' | sed "s|.*/|$build/Quire.build/|; s|\$|.o|")
+# shellcheck disable=SC2086
 "$swiftc" -O -swift-version 6 -I "$build/Modules" \
     -Xcc -fmodule-map-file="$root/Sources/CLMDB/module.modulemap" -o "$folder/swift" \
-    Tests/C/reading/read.swift "$build"/Quire.build/*.o -llmdb
+    Tests/C/reading/read.swift $objects -llmdb
 gcc -O2 -std=c11 -Wall -Wextra -Werror -IInclude -o "$folder/c" Tests/C/reading/read.c \
     -Lbuild -l:libquire.so.0 -Wl,-rpath,"$root/build"
 "$folder/swift" "$folder/feed.quire" fill
