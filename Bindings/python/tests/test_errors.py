@@ -187,7 +187,8 @@ def test_errors_name_the_post_and_the_number(cache: quire.Cache, feed: quire.Fee
     request = feed.plan()
     for post, message in [
         (("x", b"", 2**63), f"post 1: {2**63} is not a number"), (("x", b"", None, -2**63 - 1), "post 1: -9223372"),
-        (("x", b"", None, None, -1), "post 1: -1 is not a number"),
+        (("x", b"", None, None, -1), "post 1: -1 is not a number"), (("",), "the posts.1.: an id is empty"),
+        (("x", b"", None, None, 256), "the posts.1.: a detail of 256"),
     ]:
         with pytest.raises(quire.BadArgumentError, match=message):
             feed.ingest(request, [("a", b""), post])
@@ -223,6 +224,13 @@ def test_errors_cross_processes_whole() -> None:
         for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
             assert type(again) is type(error) and str(again) == str(error)
             assert (again.status, again.os_error) == (error.status, error.os_error)
+
+
+def test_a_dropped_feed_is_named(cache: quire.Cache, feed: quire.Feed) -> None:
+    feed.drop()
+    for use in (feed.plan, feed.reset, lambda: cache.snapshot().info(feed), lambda: quire.View(feed, "v", print)):
+        with pytest.raises(quire.NotFoundError, match="feed timeline was dropped"):
+            use()
 
 
 def test_a_timeout_is_a_number(cache: quire.Cache) -> None:
