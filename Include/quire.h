@@ -1458,7 +1458,7 @@ enum {
     QUIRE_PRUNE_BY_POSTS = 4,
     QUIRE_PRUNE_BY_PAGES = 8,
     QUIRE_PRUNE_BY_BYTES = 16,
-    /* Say what would be done, without doing it. Not in a batch. */
+    /* Say what would be done, without doing it. Not in a batch, and not in a cache open for reading only. */
     QUIRE_PRUNE_DRY_RUN = 32
 };
 

@@ -21,6 +21,14 @@ package enum Arguments {
         return UnsafeRawBufferPointer(start: start, count: bytes)
     }
 
+    /// Runs `body`. An error of it names the item of the array.
+    @inline(__always)
+    static func item<R>(
+        _ at: Int, of name: StaticString, _ body: () throws(Failure) -> R
+    ) throws(Failure) -> R {
+        do { return try body() } catch { throw bad("\(name)[\(at)]: \(error.message)") }
+    }
+
     // MARK: Bytes
 
     package static func bytes(
@@ -60,7 +68,9 @@ package enum Arguments {
         let items = try array(ids.items, ids.count, name)
         var found: [PostID] = []
         found.reserveCapacity(ids.count)
-        for item in items.bindMemory(to: quire_bytes.self) { found.append(try id(item)) }
+        for (at, bytes) in items.bindMemory(to: quire_bytes.self).enumerated() {
+            found.append(try item(at, of: name) { () throws(Failure) in try id(bytes) })
+        }
         return found
     }
 

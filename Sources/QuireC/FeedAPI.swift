@@ -140,9 +140,11 @@ extension Answer {
         var size = 0
         for at in 0..<answer.count {
             if quire_post.asksForMore(array.baseAddress! + at * stride, size: stride) {
-                throw Arguments.bad("a post asks for a newer library")
+                throw Arguments.bad("the posts[\(at)] asks for a newer library")
             }
-            size += try Arguments.bytes(post(at).body, atMost: limit - size, "the bodies").count
+            size += try Arguments.item(at, of: "the posts") { () throws(Failure) in
+                try Arguments.bytes(post(at).body, atMost: limit - size, "the bodies until here").count
+            }
         }
         bytes.reserveCapacity(size)
         posts.reserveCapacity(answer.count)
@@ -150,7 +152,10 @@ extension Answer {
             let post = post(at)
             let start = bytes.count
             bytes += try Arguments.bytes(post.body, atMost: limit, "a body")
-            posts.append(try Post(post, body: start..<bytes.count))
+            posts.append(
+                try Arguments.item(at, of: "the posts") { () throws(Failure) in
+                    try Post(post, body: start..<bytes.count)
+                })
         }
     }
 }

@@ -51,10 +51,12 @@ public func quire_update_fields(
         let id = try Arguments.id(id)
         let array = try Arguments.array(fields, count, "the fields")
         var values: [String: [UInt8]] = [:]
-        for field in array.bindMemory(to: quire_field.self) {
-            let name = try Arguments.text(field.name, atMost: Int(QUIRE_TEXT_LIMIT), "the name of a field")
-            let value = try Arguments.bytes(
-                field.value, atMost: Int(QUIRE_TEXT_LIMIT), "the value of a field")
+        for (at, field) in array.bindMemory(to: quire_field.self).enumerated() {
+            let (name, value) = try Arguments.item(at, of: "the fields") { () throws(Failure) in
+                let limit = Int(QUIRE_TEXT_LIMIT)
+                let name = try Arguments.text(field.name, atMost: limit, "the name of a field")
+                return (name, try Arguments.bytes(field.value, atMost: limit, "the value of a field"))
+            }
             if values.updateValue(Array(value), forKey: name) != nil {
                 throw Arguments.bad("field \(name) is given twice")
             }
@@ -133,8 +135,9 @@ private func setPinned(
     _ pinned: Bool, _ id: quire_bytes, _ feed: OpaquePointer?, _ batch: OpaquePointer?
 ) throws {
     let id = try Arguments.id(id)
-    if try !perform(pinned ? .pin(id) : .unpin(id), on: feed, batch).flag {
-        throw Failure(QUIRE_NOT_FOUND, "the feed does not hold post \(id)")
+    let box = try Handles.object(feed, as: FeedBox.self)
+    if try !box.perform(pinned ? .pin(id) : .unpin(id), batch).flag {
+        throw Failure(QUIRE_NOT_FOUND, "feed \(box.feed.name) does not hold post \(id)")
     }
 }
 

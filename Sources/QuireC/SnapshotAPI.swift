@@ -291,7 +291,7 @@ public func quire_post_get_info(
         let id = try Arguments.id(id)
         try snapshot(handle).use { open, arena in
             guard let post = try open.read({ try $0.post(id, in: collection) }) else {
-                throw Failure(QUIRE_NOT_FOUND, "no feed of the collection holds post \(id)")
+                throw Failure(QUIRE_NOT_FOUND, "no feed of collection \"\(collection)\" holds post \(id)")
             }
             let body = try open.bytes(of: post)
             out.fill(post, body, arena)

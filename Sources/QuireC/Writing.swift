@@ -1,5 +1,5 @@
 import CQuire
-import Quire
+@_spi(Unstable) import Quire
 import Synchronization
 
 // The way of a write: into a batch, as a commit of its own, or into the log of a cluster. Each is an
@@ -73,7 +73,7 @@ extension FeedBox {
     func perform(_ operation: FeedOperation, _ batch: OpaquePointer?) throws -> CacheReply {
         guard let shared else {
             let feed = feed
-            return try write(.feed(feed.number, operation), to: feed.cache, batch)
+            return try write(.feed(feed.number, operation), of: feed, to: feed.cache, batch)
         }
         if batch != nil { throw Arguments.bad("a feed of a cluster takes no part in a batch") }
         return try shared.perform(operation)
@@ -116,10 +116,17 @@ extension CacheBox {
 }
 
 private func write(
-    _ operation: CacheOperation, to cache: Cache, _ batch: OpaquePointer?
+    _ operation: CacheOperation, of feed: Feed? = nil, to cache: Cache, _ batch: OpaquePointer?
 ) throws -> CacheReply {
-    guard let batch else { return try cache.batch { try $0.apply(operation) } }
-    return try Handles.object(batch, as: BatchBox.self).perform(in: cache) { try $0.apply(operation) }
+    func apply(in batch: borrowing Batch) throws -> CacheReply {
+        do {
+            return try batch.apply(operation)
+        } catch {
+            throw feed?.naming(error) ?? error  // here, because a batch keeps its first error
+        }
+    }
+    guard let batch else { return try cache.batch(apply) }
+    return try Handles.object(batch, as: BatchBox.self).perform(in: cache, apply)
 }
 
 // MARK: Replies

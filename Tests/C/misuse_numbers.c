@@ -41,6 +41,26 @@ static void numbers(void)
     quire_feed_close(paged);
 }
 
+/* What is wrong with one item of an array is said with its index. */
+static void places(void)
+{
+    static const quire_bytes ids[] = {BYTES("x"), {NULL, 0}};
+    static const quire_post no_id[] = {{.id = BYTES("p")}, {.id = BYTES("q")}, {.id = {NULL, 0}}};
+    static const quire_post no_body[] = {{.id = BYTES("p")}, {.id = BYTES("q"), .body = {NULL, 1}}};
+    static const struct { const char *says; quire_answer answer; } rows[] = {
+        {"the posts[2]: an id is empty", ANSWER(.posts = no_id, .count = 3)},
+        {"the posts[1]: ", ANSWER(.posts = no_body, .count = 2)},
+        {"the deleted posts[1]: an id is empty", ANSWER(.count = 0, .deleted = {ids, 2})},
+    };
+    quire_outcome outcome = QUIRE_OUTCOME_INIT;
+    uint8_t flags[2];
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        expect_row(BAD, rows[i].says, quire_ingest(feed, NULL, 1, &rows[i].answer, &outcome), rows[i].says);
+    }
+    expect_row(BAD, "the ids[1]: ", quire_contains(feed, (quire_ids){ids, 2}, flags), "an id that is empty");
+}
+
 /* Pushed messages. */
 static void pushes(void)
 {
@@ -127,6 +147,7 @@ static void deltas(void)
 void misuse_numbers(void)
 {
     numbers();
+    places();
     deltas();
     pushes();
 }

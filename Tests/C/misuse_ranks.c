@@ -51,8 +51,16 @@ static void rows_from_ranks(quire_snapshot *view, quire_feed *dated)
 }
 
 /* Ranks of rows, posts and keys. */
+/* The status of the callback is not that of the batch: the batch says why it ended. */
+static quire_status reset_dated(void *context, quire_batch *batch)
+{
+    quire_reset(context, batch);
+    return QUIRE_OK;
+}
+
 void misuse_ranks(void)
 {
+    const char *gone = "feed dated was dropped";
     quire_feed *dated = dated_feed();
     quire_snapshot *view;
     quire_row row;
@@ -113,7 +121,11 @@ void misuse_ranks(void)
     EXPECT(QUIRE_OK, quire_row_count(view, dated, &rank));
     REQUIRE(rank == 0);
     EXPECT(QUIRE_NOT_FOUND, quire_rank_of_post(view, dated, text("b"), &rank));
-    EXPECT(QUIRE_NOT_FOUND, quire_rank_of_key(view, dated, 0, &rank));
+    quire_feed_info info = QUIRE_FEED_INFO_INIT;
+    expect_row(QUIRE_NOT_FOUND, gone, quire_rank_of_key(view, dated, 0, &rank), "the rank in a dropped feed");
+    expect_row(QUIRE_NOT_FOUND, gone, quire_feed_get_info(view, dated, &info), "the info of a dropped feed");
     quire_snapshot_end(view);
+    expect_row(QUIRE_NOT_FOUND, gone, quire_reset(dated, NULL), "a write to a dropped feed");
+    expect_row(QUIRE_NOT_FOUND, gone, quire_batch_run(cache, reset_dated, dated), "a batch with a dropped feed");
     quire_feed_close(dated);
 }

@@ -74,7 +74,9 @@ static void reads(void)
     EXPECT(QUIRE_NOT_FOUND, quire_find(view, feed, text("absent"), rows));
     EXPECT(BAD, quire_find(view, feed, text(""), rows));
     EXPECT(BAD, quire_find(view, feed, text("x"), NULL));
-    EXPECT(QUIRE_NOT_FOUND, quire_post_get_info(view, text("other"), text("x"), &post));
+    expect_row(
+        QUIRE_NOT_FOUND, "collection \"other\"", quire_post_get_info(view, text("other"), text("x"), &post),
+        "a post of no collection");
     EXPECT(BAD, quire_post_get_info(view, text("\xff"), text("x"), &post));
     EXPECT(QUIRE_NOT_FOUND, quire_post_get_info(view, sized(NULL, 0), text("absent"), &post));
     post.struct_size = 1;

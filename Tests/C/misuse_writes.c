@@ -269,7 +269,7 @@ static void fields(void)
         {"a field at NULL", BAD, 0, "fields", NULL, 1, 1},
         {"more fields than memory", BAD, 0, "fields", pair, SIZE_MAX, 1},
         {"a field twice", BAD, 0, "likes", twice, 2, 1},
-        {"a name that is not UTF-8", BAD, 0, "UTF-8", bytes, 1, 1},
+        {"a name that is not UTF-8", BAD, 0, "the fields[0]: ", bytes, 1, 1},
         {"the newest version", QUIRE_OK, QUIRE_UPDATE_CHANGED, "", pair, 2, INT64_MAX},
         {"the oldest version, later", QUIRE_OK, QUIRE_UPDATE_STALE, "", pair, 2, INT64_MIN},
     };
@@ -313,7 +313,7 @@ static void posts(void)
     EXPECT(BAD, quire_evict(feed, NULL, one, NULL));
     expect_row(QUIRE_NOT_FOUND, "no page 184467440737", quire_evict_page(feed, UINT64_MAX, &number), "no page");
     REQUIRE(number == 0);
-    EXPECT(QUIRE_NOT_FOUND, quire_pin(feed, NULL, text("absent")));
+    expect_row(QUIRE_NOT_FOUND, "feed feed does", quire_pin(feed, NULL, text("absent")), "a pin of no post");
     EXPECT(QUIRE_NOT_FOUND, quire_unpin(feed, NULL, text("absent")));
     EXPECT(QUIRE_OK, quire_insert_local(feed, NULL, text("local"), sized(NULL, 0), &result));
     EXPECT(QUIRE_OK, quire_insert_local(feed, NULL, text("local"), text("b"), &result));

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import Quire
@@ -62,6 +63,38 @@ import Testing
         let path = storage.folder + "/copy.quire"
         try cache.copy(to: path)
         #expect(try Cache.verify(at: path).isEmpty)
+    }
+
+    /// The record of a feed that was dropped is gone, and the name with it. A ``Feed`` value knows it.
+    @Test func errorsNameADroppedFeed() throws {
+        let feed = try cache.feed(named: "news", options: FeedOptions(order: .bump))
+        try feed.drop()
+        func message(_ body: () throws -> Void) -> String? {
+            do { try body() } catch { return (error as? QuireError)?.message }
+            return nil
+        }
+        let expected = "\(cache.path): feed news was dropped"
+        #expect(message { _ = try feed.plan(.head) } == expected)
+        #expect(message { try cache.batch { try $0[feed].reset() } } == expected)
+        #expect(message { try cache.withSnapshot { _ = try $0.info(of: feed) } } == expected)
+        #expect(message { try cache.withSnapshot { _ = try $0.rank(ofKey: 1, in: feed) } } == expected)
+        #expect(message { _ = try cache.view(named: "v", of: feed) { _ in nil } } == expected)
+    }
+
+    /// The list of feeds is that of one commit: a feed that is renamed meanwhile is in it once.
+    @Test func aFeedIsListedWhileItIsRenamed() throws {
+        let (cache, feed) = (cache, try cache.feed(named: "a"))
+        DispatchQueue.concurrentPerform(iterations: 2) { thread in
+            #expect(throws: Never.self) {
+                for round in 1...1_000 {
+                    if thread == 0 {
+                        try feed.rename(to: round % 2 == 0 ? "a" : "b")
+                    } else {
+                        #expect(try cache.feeds().count == 1)
+                    }
+                }
+            }
+        }
     }
 
     /// R2. Each feed numbered its tickets from 1 on, and a feed that an older version made goes on so.

@@ -215,7 +215,7 @@ def test_the_order_of_closing_does_not_matter(tmp_path: Path) -> None:
     cache.close()
 
 
-def test_bodies_of_all_kinds_go_in_without_a_copy(cache: quire.Cache) -> None:
+def test_bodies_of_all_kinds_go_in(cache: quire.Cache) -> None:
     feed = cache.feed("kinds")
     bodies = {
         "bytes": b"1", "text": "grün", "bytearray": bytearray(b"2"), "view": memoryview(b"xyz")[1:],

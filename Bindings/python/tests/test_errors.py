@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
+import pickle
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -106,8 +109,6 @@ def test_arguments(cache: quire.Cache, feed: quire.Feed) -> None:
         feed.ingest(request, [(None, b"")])
     with pytest.raises(TypeError):
         feed.ingest(request, [("x", b"", "key")])
-    with pytest.raises(OverflowError):
-        feed.ingest(request, [("x", b"", 2**63)])
     with pytest.raises(TypeError):
         iter(feed)
     assert feed.ingest(request, [("b", b"")]).added == ["b"]  # the ticket survived all of it
@@ -180,6 +181,56 @@ def test_booleans_are_no_numbers(cache: quire.Cache, feed: quire.Feed) -> None:
         feed.plan(limit=1.5)
     with pytest.raises(TypeError, match="not NoneType"):
         cache.wait(None)
+
+
+def test_errors_name_the_post_and_the_number(cache: quire.Cache, feed: quire.Feed) -> None:
+    request = feed.plan()
+    for post, message in [
+        (("x", b"", 2**63), f"post 1: {2**63} is not a number"), (("x", b"", None, -2**63 - 1), "post 1: -9223372"),
+        (("x", b"", None, None, -1), "post 1: -1 is not a number"), (("",), "the posts.1.: an id is empty"),
+        (("x", b"", None, None, 256), "the posts.1.: a detail of 256"),
+    ]:
+        with pytest.raises(quire.BadArgumentError, match=message):
+            feed.ingest(request, [("a", b""), post])
+    for post, message in [
+        (("x", b"", "key"), "post 1: a number is needed, not str"), (("x", b"", 1.5), "post 1: .* not float"),
+        (("x", None), "post 1: .* not 'NoneType'"), ((None, b""), "post 1: an id is .* not NoneType"),
+        (("x", b"", None, None, True, 6), "post 1: a post is"), (("x", b"", True, "v"), "post 1: .* not bool"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            feed.ingest(request, [("a", b""), post])
+
+    def broken() -> Iterator[tuple[str]]:
+        yield ("a",)
+        raise TypeError("of the program")
+
+    with pytest.raises(TypeError, match="^of the program$"):  # and no post is blamed for it
+        feed.ingest(request, broken())
+    uses = [
+        lambda: feed.ingest(request, [], fetched_at=2**63), lambda: feed.prune(maximum_age=2**63),
+        lambda: cache.update_body("a", b"", version=2**63), lambda: cache.update_fields("a", {}, -2**63 - 1),
+        lambda: cache.snapshot().rank_of_key(feed, 2**63), lambda: cache.snapshot().window(feed, key=2**63)]
+    for use in uses:
+        with pytest.raises(quire.BadArgumentError, match="9223372036854775"):
+            use()
+    assert feed.ingest(request, [("a", b"", 2**63 - 1, -2**63)]).added == ["a"]
+
+
+def test_errors_cross_processes_whole() -> None:
+    for error in (
+        quire.QuireError(Status.IO, "the sentence", 5), quire.NotFoundError(Status.NOT_FOUND, "no feed"),
+        quire.BodiesInUseError(Status.BODIES_IN_USE, "1 bodies"),
+    ):
+        for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+            assert type(again) is type(error) and str(again) == str(error)
+            assert (again.status, again.os_error) == (error.status, error.os_error)
+
+
+def test_a_dropped_feed_is_named(cache: quire.Cache, feed: quire.Feed) -> None:
+    feed.drop()
+    for use in (feed.plan, feed.reset, lambda: cache.snapshot().info(feed), lambda: quire.View(feed, "v", print)):
+        with pytest.raises(quire.NotFoundError, match="feed timeline was dropped"):
+            use()
 
 
 def test_a_timeout_is_a_number(cache: quire.Cache) -> None:

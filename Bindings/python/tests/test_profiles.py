@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from pathlib import Path
@@ -50,6 +51,12 @@ def test_profiles() -> None:
     with pytest.raises(quire.QuireError) as caught:
         Profile("github").parse(b"{}", status=404)
     assert caught.value.status == quire.Status.BAD_RESPONSE
+
+
+def test_a_crawl_takes_every_answer(cache: quire.Cache, feed: quire.Feed) -> None:
+    parsed = dataclasses.replace(Profile("github").parse(ISSUES), since="token", deleted=["12"])
+    assert feed.crawl().ingest(**parsed.answer).verdict == quire.Verdict.OK
+    assert feed.plan(quire.Place.DELTA).link.text == "token"
 
 
 def test_dicts_are_posts(feed: quire.Feed) -> None:

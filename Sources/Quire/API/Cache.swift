@@ -63,20 +63,13 @@ public final class Cache: Sendable {
         return Feed(cache: self, number: number, try transaction.feed(number))
     }
 
-    /// All feeds, by name.
+    /// All feeds of the last commit, by name.
     public func feeds() throws -> [Feed] {
-        let names = try environment.read { transaction in
-            try transaction.withCursor(.names) { cursor in
-                var names: [String] = []
-                var found = try cursor.first()
-                while let (key, _) = found {
-                    names.append(String(decoding: key, as: UTF8.self))
-                    found = try cursor.next()
-                }
-                return names
+        try environment.read { transaction in
+            try transaction.feedNumbers().map {
+                Feed(cache: self, number: $0, try transaction.feed($0))
             }
         }
-        return try names.compactMap { try existingFeed(named: $0) }
     }
 
     // MARK: Writing

@@ -72,8 +72,20 @@ public struct Feed: Sendable {
 
     /// Runs `body` in the batch that the feed is bound to, else in a commit of its own.
     func write<R>(_ body: (WriteSession) throws -> R) throws -> R {
-        guard let batch else { return try cache.write(body) }
-        return try body(try batch.session(of: cache))
+        do {
+            guard let batch else { return try cache.write(body) }
+            return try body(try batch.session(of: cache))
+        } catch {
+            throw naming(error)
+        }
+    }
+
+    /// Returns the error. One that says that this feed does not exist names it: its record, which has the
+    /// name, is gone.
+    @inline(never)
+    @_spi(Unstable) public func naming(_ error: any Error) -> any Error {
+        guard let missing = error as? QuireError, missing.missingFeed == number else { return error }
+        return QuireError(.notFound, "\(cache.path): feed \(name) was dropped")
     }
 }
 

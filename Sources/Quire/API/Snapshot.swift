@@ -30,6 +30,10 @@ public struct Snapshot: ~Copyable {
         return RowReader(transaction: transaction, feed: feed.number, memory: memory)
     }
 
+    private func record(of feed: Feed) throws -> FeedRecord {
+        do { return try reader(feed).record() } catch { throw feed.naming(error) }
+    }
+
     /// Returns the reader for rows that will be shown: the feed is used.
     @inline(__always)
     func readerOfRows(_ feed: Feed) throws(QuireError) -> RowReader {
@@ -47,7 +51,7 @@ public struct Snapshot: ~Copyable {
 
     /// Counts what the feed holds, from its counters. Costs O(1).
     public func info(of feed: Feed) throws -> FeedInfo {
-        let record = try reader(feed).record()
+        let record = try record(of: feed)
         var state = FeedState(options: record.options)
         state.take(record)
         return FeedInfo(
@@ -153,7 +157,7 @@ public struct Snapshot: ~Copyable {
     /// of posts.
     public func rank(ofKey key: Int64, in feed: Feed) throws -> Int? {
         let reader = try reader(feed)
-        return try reader.record().options.order.hasKeys ? reader.rank(ofKey: key) : nil
+        return try record(of: feed).options.order.hasKeys ? reader.rank(ofKey: key) : nil
     }
 
     // MARK: Pages

@@ -57,7 +57,12 @@ extension Cache {
         named name: String, of feed: Feed, order: StoredViewOrder = .feed, version: UInt64 = 1,
         _ function: @escaping StoredViewFunction
     ) throws -> StoredView {
-        let number = try write { try $0.openView(named: name, order, version: version, of: feed.number) }
+        let number: UInt8
+        do {
+            number = try write { try $0.openView(named: name, order, version: version, of: feed.number) }
+        } catch {
+            throw feed.naming(error)
+        }
         let functions = environment.views
         functions.set(function, version: version, of: feed.number, name)
         let view = StoredView(feed: feed, name: name, number: number)

@@ -29,7 +29,7 @@ extension Transaction {
 
     private func recordBytes(of feed: UInt32) throws(QuireError) -> UnsafeRawBufferPointer {
         guard let value = try get(.record(of: feed), NoKey()) else {
-            throw QuireError(.notFound, "\(path): there is no feed number \(feed)")
+            throw .noFeed(feed, in: path)
         }
         return value
     }

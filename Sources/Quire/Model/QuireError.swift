@@ -43,6 +43,8 @@ public struct QuireError: Error, Sendable, Hashable, CustomStringConvertible {
     public let message: String
     /// The operating system's error number, or 0 if there is none.
     public let osError: Int32
+    /// The number of the feed that does not exist, if that is the error. ``Feed/naming(_:)`` tells its name.
+    private(set) var missingFeed: UInt32?
 
     /// Creates an error with this code and sentence.
     public init(_ code: Code, _ message: String, osError: Int32 = 0) {
@@ -60,6 +62,13 @@ public struct QuireError: Error, Sendable, Hashable, CustomStringConvertible {
         case .badArgument, .notFound, .optionsDiffer: true
         default: false
         }
+    }
+
+    /// The error that there is no feed of this number: it was dropped, and its name with it.
+    static func noFeed(_ number: UInt32, in path: String) -> QuireError {
+        var error = QuireError(.notFound, "\(path): there is no feed number \(number)")
+        error.missingFeed = number
+        return error
     }
 
     static func corrupt(_ what: String) -> QuireError {

@@ -54,6 +54,29 @@ struct CollectionToolTests {
         #expect(feeds.map { $0["collection"] as? String } == ["x"])
     }
 
+    @Test("two first runs into one feed at the same time share its collection")
+    func firstRunsAtOnce() throws {
+        let box = try Sandbox()
+        let page = try box.pages(1...1)
+        try #require(try box.quire(["ingest", box.cache, "other"] + page).status == 0)
+        let pipe = Pipe()
+        let (late, _, err) = try box.start(
+            Tool.path, ["ingest", box.cache, "a", "-"], input: pipe.fileHandleForReading)
+        // More than a pipe holds: when it is written, the run has seen that there is no feed, and reads.
+        let start = #"{"items": [{"question_id": 7, "title": ""# + String(repeating: "x", count: 300_000)
+        try pipe.fileHandleForWriting.write(contentsOf: Data(start.utf8))
+        #expect(try box.quire(["ingest", box.cache, "a"] + page).status == 0)
+        try pipe.fileHandleForWriting.write(contentsOf: Data((#""}], "has_more": true}"# + "\n").utf8))
+        try pipe.fileHandleForWriting.close()
+        late.waitUntilExit()
+        let said = try String(contentsOfFile: err, encoding: .utf8)
+        #expect(late.terminationStatus == 0, "\(said)")
+        let feeds = try box.quire("feeds", box.cache, "--json").objects()
+        #expect(feeds.map { $0["collection"] as? String } == ["a", "other"])
+        #expect(feeds.first?["posts"] as? Int == 11)
+        #expect(try box.quire("check", box.cache).status == 0)
+    }
+
     @Test("a first page that is refused leaves no feed")
     func refusedFirstPage() throws {
         let box = try Sandbox()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, TypeVar
 
-from ._convert import Buffers, checked, id_in, number_in, path_in, sized, text_out
+from ._convert import Buffers, checked, id_in, number_in, path_in, signed_in, sized, text_out
 from ._errors import Status, check, failure
 from ._feed import Feed
 from ._names import Alias, Detail, Durability, FindingCode, Update
@@ -326,7 +326,7 @@ class Cache:
         """Replaces the body of a post of a collection, unless the stored one has a larger version or is of more
         detail."""
         out = ffi.new("int32_t *")
-        number = ffi.NULL if version is None else ffi.new("int64_t *", version)
+        number = ffi.NULL if version is None else ffi.new("int64_t *", signed_in(version))
         with Buffers() as buffers:
             check(lib.quire_update_body(
                 self._handle, Batch.handle(batch), id_in(collection), id_in(id), buffers.data_in(body),
@@ -344,7 +344,7 @@ class Cache:
             array = ffi.new("quire_field[]", items)
             check(lib.quire_update_fields(
                 self._handle, Batch.handle(batch), id_in(collection), id_in(id), array, len(items),
-                version, out))
+                signed_in(version), out))
         return Update(out[0])
 
     def add_alias(self, alias: Id, id: Id, *, collection: str = "", batch: Batch | None = None) -> Alias:

@@ -17,15 +17,21 @@ def sized(type_name: str) -> Any:
     return ffi.new(f"{type_name} *", {"struct_size": ffi.sizeof(type_name)})
 
 
+def id_bytes(value: Id) -> bytes:
+    """The bytes of an id or a text."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return b"%d" % value
+    if not isinstance(value, bytes):
+        raise TypeError(f"an id is str, bytes or int, not {type(value).__name__}")
+    return value
+
+
 def id_in(value: Id) -> tuple[Any, int]:
     """A quire_bytes of an id or a text; it holds what it points to."""
-    if isinstance(value, str):
-        value = value.encode("utf-8", "surrogateescape")
-    elif isinstance(value, int) and not isinstance(value, bool):
-        value = b"%d" % value
-    elif not isinstance(value, bytes):
-        raise TypeError(f"an id is str, bytes or int, not {type(value).__name__}")
-    return ffi.from_buffer(value), len(value)
+    text = id_bytes(value)
+    return ffi.from_buffer(text), len(text)
 
 
 class Buffers:
@@ -79,15 +85,27 @@ def link_in(link: Link | str | None) -> tuple[int, int, tuple[Any, int]]:
 
 def number_in(value: int, bits: int = 64) -> int:
     """An unsigned number; cffi's errors would not say what is wrong."""
-    if isinstance(value, bool):
-        raise TypeError("a number is needed, not bool")
-    try:
-        value = operator.index(value)
-    except TypeError:
-        raise TypeError(f"a number is needed, not {type(value).__name__}") from None
+    value = _index(value)
     if not 0 <= value < 1 << bits:
         raise failure(Status.BAD_ARGUMENT, f"{value} is not a number from 0 to 2^{bits} - 1")
     return value
+
+
+def signed_in(value: int) -> int:
+    """A key, a version or a time."""
+    value = _index(value)
+    if not -1 << 63 <= value < 1 << 63:
+        raise failure(Status.BAD_ARGUMENT, f"{value} is not a number from -2^63 to 2^63 - 1")
+    return value
+
+
+def _index(value: int) -> int:
+    if isinstance(value, bool):
+        raise TypeError("a number is needed, not bool")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"a number is needed, not {type(value).__name__}") from None
 
 
 def handle_in(thing: Any, kind: type) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._quire import ffi, lib
 from ._words import Word
 
@@ -45,6 +47,10 @@ class QuireError(Exception):
         self.message = message
         #: The operating system's error number, 0 if it had none.
         self.os_error = os_error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # pickled whole, as when an error crosses from a process of a pool
+        return type(self), (self.status, self.message, self.os_error)
 
     def __str__(self) -> str:
         return f"{self.status}: {self.message}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ._convert import Buffers, Ids, checked, id_in, link_in, number_in, sized
+from ._convert import Buffers, Ids, checked, id_in, link_in, number_in, signed_in, sized
 from ._errors import Status, check, failure
 from ._given import GivenAnswer, GivenOptions
 from ._names import Alias, CrawlKind, Place
@@ -137,8 +137,8 @@ class Feed:
     ) -> Outcome:
         """Judges the answer to a request (or to its ticket) and takes it in: the whole page or nothing.
 
-        posts: in the server's order, Post, (id, body[, key[, version[, detail]]]), or a dict with these names. Bodies
-        are borrowed until the call returns. quire.profiles makes them of a response.
+        posts: in the server's order, Post, (id, body[, key[, version[, detail]]]), or a dict with these names. Ids and
+        bodies are copied. quire.profiles makes posts of a response.
         next, previous: what continues below and above; Link.END only if the server said so.
         fetched_at: in milliseconds since 1970; None is now.
         opaque_rows: how many rows have no id.
@@ -147,10 +147,8 @@ class Feed:
         deleted: in the answer to such a request, the posts that are gone.
         """
         out = sized("quire_outcome")
-        with Buffers() as buffers:
-            answer = GivenAnswer(
-                buffers, posts, next, previous, fetched_at, opaque_rows, total, since, deleted)
-            check(lib.quire_ingest(self._handle, _batch(batch), _ticket(request), answer.value, out))
+        answer = GivenAnswer(posts, next, previous, fetched_at, opaque_rows, total, since, deleted)
+        check(lib.quire_ingest(self._handle, _batch(batch), _ticket(request), answer.value, out))
         return take_outcome(out)
 
     def cancel(self, request: Request | int, *, batch: Batch | None = None) -> None:
@@ -184,10 +182,8 @@ class Feed:
         """
         follows_in = (ffi.NULL, 0) if follows is None else id_in(follows)
         out = sized("quire_outcome")
-        with Buffers() as buffers:
-            answer = GivenAnswer(buffers, posts, None, None, fetched_at, 0)
-            check(lib.quire_push(
-                self._handle, _batch(batch), answer.value, _message(number), follows_in, out))
+        answer = GivenAnswer(posts, None, None, fetched_at, 0)
+        check(lib.quire_push(self._handle, _batch(batch), answer.value, _message(number), follows_in, out))
         return take_outcome(out)
 
     def begin_live(self, after: int | None = None, *, batch: Batch | None = None) -> None:
@@ -336,8 +332,8 @@ class Feed:
                 setattr(policy, name, number_in(limit))
         if maximum_age is not None:
             policy.flags |= lib.QUIRE_PRUNE_BY_AGE
-            policy.maximum_age = maximum_age
-            policy.now = int(time.time() * 1000) if now is None else now
+            policy.maximum_age = signed_in(maximum_age)
+            policy.now = int(time.time() * 1000) if now is None else signed_in(now)
         policy.flags |= lib.QUIRE_PRUNE_OUT_OF_SEQUENCE if out_of_sequence else 0
         policy.flags |= lib.QUIRE_PRUNE_DRY_RUN if dry_run else 0
         policy.visible = shown.value
@@ -367,6 +363,8 @@ class Crawl:
         fetched_at: int | None = None,
         opaque_rows: int = 0,
         total: int | None = None,
+        since: str | None = None,
+        deleted: Iterable[Id] = (),
         batch: Batch | None = None,
     ) -> Outcome:
         """Takes in a page. page: its number, None is the one after the one before; the rest as ingest().
@@ -379,9 +377,8 @@ class Crawl:
         if not self._lock.acquire(blocking=False):
             raise failure(Status.WRONG_THREAD, "another thread uses the crawl right now")
         try:
-            with Buffers() as buffers:
-                answer = GivenAnswer(buffers, posts, next, previous, fetched_at, opaque_rows, total)
-                check(lib.quire_crawl_ingest(self._handle, _batch(batch), number, answer.value, out))
+            answer = GivenAnswer(posts, next, previous, fetched_at, opaque_rows, total, since, deleted)
+            check(lib.quire_crawl_ingest(self._handle, _batch(batch), number, answer.value, out))
             return take_outcome(out)
         finally:
             self._lock.release()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -248,6 +249,7 @@ class Rows:
                 return []
             low, high = min(places[0], places[-1]), max(places[0], places[-1])
             return self._range(low, high + 1)[:: abs(step)][:: 1 if step > 0 else -1]
+        at = operator.index(at)
         if at < 0:
             rows = self._bottom(-at)
             if len(rows) < -at:

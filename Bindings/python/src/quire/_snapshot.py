@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
-from ._convert import bytes_out, handle_in, id_in, ids_out, link_out, number_in, sized, text_out
+from ._convert import bytes_out, handle_in, id_in, ids_out, link_out, number_in, signed_in, sized, text_out
 from ._errors import Status, check, failure
 from ._feed import Feed
 from ._lease import Lease
@@ -136,7 +136,7 @@ class Snapshot:
 
         It is row_count() if all keys are larger. BadArgumentError if the feed's order is not that of keys.
         """
-        return self._number(lib.quire_rank_of_key, feed, key)
+        return self._number(lib.quire_rank_of_key, feed, signed_in(key))
 
     def _number(self, function: Callable[..., int], feed: Feed, *arguments: Any) -> int:
         out = ffi.new("uint64_t *")
@@ -156,7 +156,7 @@ class Snapshot:
         """
         feeds = list(feeds)
         handles = ffi.new("quire_feed *[]", [handle_in(feed, Feed) for feed in feeds])
-        key = ffi.NULL if from_key is None else ffi.new("int64_t *", from_key)
+        key = ffi.NULL if from_key is None else ffi.new("int64_t *", signed_in(from_key))
         out = ffi.new("quire_merge **")
         with self._lock:
             self._require_open()

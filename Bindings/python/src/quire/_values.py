@@ -10,7 +10,7 @@ from ._names import (
     ChangeKind, Detail, FindingCode, Help, LinkKind, Order, Paging, Refusal, RequestKind, RowKind, Sizes,
     Verdict)
 
-#: Anything with a contiguous buffer is taken without copying; text is taken as UTF-8.
+#: Anything with a contiguous buffer; text is taken as UTF-8.
 Data = Union[bytes, bytearray, memoryview, str]
 #: The id of a post. A number is its decimal text. Ids come back as text; bytes that are not UTF-8
 #: survive the round trip as surrogates, as file names do in Python (PEP 383).

@@ -141,10 +141,10 @@ class View:
             chooser = _Chooser(choose)
             options = sized("quire_view_options")
             options.order, options.version, options.release = order, number_in(version), lib.quire_python_release
-            _held[chooser.handle] = chooser
+            handle, name_in = handle_in(feed, Feed), id_in(name)
+            _held[chooser.handle] = chooser  # from here on the library releases it
             check(
-                lib.quire_view_open(
-                    handle_in(feed, Feed), id_in(name), options, lib.quire_python_view, chooser.handle, out))
+                lib.quire_view_open(handle, name_in, options, lib.quire_python_view, chooser.handle, out))
         self.feed, self.name = feed, name
         self._handle = ffi.gc(out[0], lib.quire_view_close)
 

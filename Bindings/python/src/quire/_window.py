@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ._convert import Ids, checked, handle_in, ids_out, number_in, sized
+from ._convert import Ids, checked, handle_in, ids_out, number_in, signed_in, sized
 from ._errors import check
 from ._feed import Feed
 from ._names import Start
@@ -76,7 +76,7 @@ class Window:
         """Windows come from Snapshot.window()."""
         given = sized("quire_window_start")
         wanted = Ids(ids)
-        given.kind, given.ids, given.key, given.rank = start, wanted.value, key, number_in(rank)
+        given.kind, given.ids, given.key, given.rank = start, wanted.value, signed_in(key), number_in(rank)
         given.above, given.below = number_in(above, 32), number_in(below, 32)
         out = ffi.new("quire_window **")
         check(lib.quire_window_open(snapshot, handle_in(feed, Feed), given, out))

@@ -22,7 +22,7 @@ final class Destination {
     private(set) var feed: Feed?
     /// A feed without posts that has other options than the requested ones.
     private var empty: Feed?
-    /// The options for creating the feed.
+    /// The options for creating the feed, but for its collection.
     private var planned = FeedOptions()
 
     /// Looks up the feed without creating it. `place` is the path of the cache, if not `path`.
@@ -87,30 +87,35 @@ final class Destination {
     func open(for kind: InputPage.Kind?) throws -> Cache? {
         if let feed { return feed.cache }
         guard let kind else { return nil }
-        var options = try options(for: kind)
+        planned = try options(for: kind)
         parsing.hold(kind)
-        let cache = try self.cache ?? createCache(place, budget: asked.cacheBudget)
-        options.collection = try asked.collection ?? empty?.options.collection ?? freeCollection(in: cache)
-        (self.cache, planned) = (cache, options)
+        cache = try cache ?? createCache(place, budget: asked.cacheBudget)
         return cache
     }
 
-    /// Returns the name of a collection without feeds: the feed's name, with a number if necessary. Only the
-    /// user knows whether the ids of two feeds come from one server; a separate collection is right in any
-    /// case.
-    private func freeCollection(in cache: Cache) throws -> String {
-        let taken = Set(try cache.feeds().map(\.options.collection))
+    /// Returns the collection of the feed if another process has made it meanwhile. Else returns the name of
+    /// a collection without feeds: the feed's name, with a number if necessary. Only the user knows whether
+    /// the ids of two feeds come from one server; a separate collection is right in any case.
+    ///
+    /// To be called in a batch, when no other process can make a feed.
+    private func ownCollection(in cache: Cache) throws -> String {
+        let feeds = try cache.feeds()
+        if let made = feeds.first(where: { $0.name == name }) { return made.options.collection }
+        let taken = Set(feeds.map(\.options.collection))
         if !taken.contains(name) { return name }
         let start = String(decoding: name.utf8.prefix(235), as: UTF8.self)
         return (2...).lazy.map { "\(start) \($0)" }.first { !taken.contains($0) }!
     }
 
     /// Returns the feed in a batch on the cache, and creates it if necessary.
-    func feed(in batch: borrowing Batch) throws -> Feed {
+    func feed(in batch: borrowing Batch, of cache: Cache) throws -> Feed {
         if let feed { return feed }
+        var options = planned
+        options.collection =
+            try asked.collection ?? empty?.options.collection ?? ownCollection(in: cache)
         let feed =
-            try empty.map { try batch[$0].setOptions(planned) }
-            ?? batch.feed(named: name, options: planned)
+            try empty.map { try batch[$0].setOptions(options) }
+            ?? batch.feed(named: name, options: options)
         try parsing.remember(with: feed, batch)
         return feed
     }

@@ -146,7 +146,7 @@ struct Ingestion {
             do {
                 let feed = try cache.batch { batch in
                     effect = before  // the closure may run twice
-                    let feed = try destination.feed(in: batch)
+                    let feed = try destination.feed(in: batch, of: cache)
                     for page in pages where !effect.isTooMuch {
                         try take(page, at: now, into: feed, batch, &effect)
                     }

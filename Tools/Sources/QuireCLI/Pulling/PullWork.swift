@@ -167,7 +167,7 @@ struct PullWork: Sendable {
         if let found = destination.recognition { parsing.adopt(found.profile) }
         parsing.hold(first.kind)
         let feed = try cache.batch { [parsing] batch in
-            let feed = try destination.feed(in: batch)
+            let feed = try destination.feed(in: batch, of: cache)
             let plan = try address.plan(for: destination.profile, feed.options)
             var options = feed.options
             options.pageSize = plan.pageSize ?? Self.size(of: first.answer)
