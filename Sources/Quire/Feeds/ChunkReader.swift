@@ -56,14 +56,6 @@ struct ChunkReader {
         try eachValueUpward(from: position) { at, value in try body(at, ChunkColumns(value: value, name)) }
     }
 
-    /// Calls `body` with the position and entry count of each chunk from a position upward, or from the last
-    /// one if it is nil, while it returns true.
-    func eachSizeUpward(from position: UInt64?, _ body: (UInt64, Int) throws -> Bool) throws {
-        try eachValueUpward(from: position) { at, value in
-            try body(at, ChunkRecord.size(of: value, name).entries)
-        }
-    }
-
     private func eachValueUpward(
         from position: UInt64?, _ body: (UInt64, UnsafeRawBufferPointer) throws -> Bool
     ) throws {

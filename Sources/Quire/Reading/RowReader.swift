@@ -47,9 +47,9 @@ struct RowReader {
     func start(ofRowsBefore position: RowPosition?, limit: Int) throws -> (RowPosition, count: Int)? {
         var found: (RowPosition, count: Int)?
         var rest = limit
-        try chunks.eachSizeUpward(from: position?.chunk) { at, entries in
-            // the row at the position is in this chunk, unless that has left
-            let slot = at == position?.chunk ? min(position!.slot, entries) : entries
+        try chunks.eachColumnsUpward(from: position?.chunk) { at, chunk in
+            // the row at the position is in its chunk, unless that has left
+            let slot = at == position?.chunk ? min(position!.slot, chunk.count) : chunk.count
             if rest <= 0 || slot < 0 { return rest > 0 }
             let hasGap = rest > slot ? try gap(at: at) != nil : false
             let taken = min(rest, slot + (hasGap ? 1 : 0))

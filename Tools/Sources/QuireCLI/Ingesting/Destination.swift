@@ -22,7 +22,7 @@ final class Destination {
     private(set) var feed: Feed?
     /// A feed without posts that has other options than the requested ones.
     private var empty: Feed?
-    /// The options for creating the feed, but for its collection.
+    /// The options for creating the feed. Its collection is chosen in the batch that creates it.
     private var planned = FeedOptions()
 
     /// Looks up the feed without creating it. `place` is the path of the cache, if not `path`.
