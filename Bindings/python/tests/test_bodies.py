@@ -15,6 +15,17 @@ import pytest
 
 import quire
 from conftest import fill
+from quire._given import _POST
+from quire._quire import ffi
+
+
+def test_a_post_is_packed_as_c_lays_it_out() -> None:
+    packed = bytearray(_POST.pack(1, 2, 3, 4, -5, -6, 7, 8))
+    assert len(packed) == ffi.sizeof("quire_post")
+    post = ffi.from_buffer("quire_post[]", packed)[0]
+    addresses = [int(ffi.cast("uintptr_t", part.data)) for part in (post.id, post.body)]
+    assert (*addresses, post.id.size, post.body.size) == (1, 3, 2, 4)
+    assert (post.key, post.version, post.flags, post.detail) == (-5, -6, 7, 8)
 
 
 @pytest.fixture
