@@ -70,7 +70,7 @@ struct CollectionToolTests {
         try pipe.fileHandleForWriting.close()
         late.waitUntilExit()
         let said = try String(contentsOfFile: err, encoding: .utf8)
-        #expect(late.terminationStatus == 0, "\(said)")
+        #expect(late.status == 0, "\(said)")
         let feeds = try box.quire("feeds", box.cache, "--json").objects()
         #expect(feeds.map { $0["collection"] as? String } == ["a", "other"])
         #expect(feeds.first?["posts"] as? Int == 11)

@@ -313,7 +313,7 @@ struct CommandTests {
             let run = try box.quire(command, box.cache)
             #expect(run.status == 75 && run.errLines == ["quire: \(box.cache): is open in another process"])
         }
-        kill(process.processIdentifier, SIGKILL)
+        process.send(SIGKILL)
         process.waitUntilExit()
         for command in ["repair", "compact"] { #expect(try box.quire(command, box.cache).status == 0) }
     }

@@ -34,11 +34,11 @@ struct DoctorTests {
             FileManager.default.contents(atPath: out)?.isEmpty ?? true
         {}
         let run = try box.quire("doctor", box.cache)
-        #expect(run.out.contains("open in process \(process.processIdentifier) (quire)"), "\(run.out)")
+        #expect(run.out.contains("open in process \(process.identifier) (quire)"), "\(run.out)")
         let open = try #require(
             box.quire("doctor", box.cache, "--json").object().values["open_in"] as? [[String: Any]])
-        #expect(open.map { $0["process"] as? Int } == [Int(process.processIdentifier)])
-        kill(process.processIdentifier, SIGINT)
+        #expect(open.map { $0["process"] as? Int } == [Int(process.identifier)])
+        process.send(SIGINT)
         process.waitUntilExit()
     }
 

@@ -16,7 +16,7 @@ struct FeedViewTests {
         terminal = try PseudoTerminal(rows: 24, columns: 80)
     }
 
-    private func show(_ environment: [String: String] = [:], _ options: String...) throws -> Process {
+    private func show(_ environment: [String: String] = [:], _ options: String...) throws -> ChildProcess {
         let process = try terminal.start(Tool.path, ["show", box.cache, "a"] + options, environment)
         try terminal.wait("the first picture") { !$0.isEmpty }
         return process
@@ -91,7 +91,7 @@ struct FeedViewTests {
     @Test("A signal ends it and gives the terminal back", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     func signals(number: Int32) throws {
         let process = try show()
-        kill(process.processIdentifier, number)
+        process.send(number)
         #expect(try terminal.end(of: process) == 128 + number)
         #expect(terminal.isCooked && terminal.text.hasSuffix("\u{1B}[?25h\u{1B}[?1049l"))
     }
@@ -102,11 +102,11 @@ struct FeedViewTests {
         terminal.type("\u{1A}")
         try terminal.wait { terminal.isCooked }
         func state() -> Character? {
-            let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)
+            let text = try? String(contentsOfFile: "/proc/\(process.identifier)/stat", encoding: .utf8)
             return text?.split(separator: ")").last?.dropFirst().first
         }
         try terminal.wait { state() == "T" }
-        kill(process.processIdentifier, SIGCONT)
+        process.send(SIGCONT)
         try press("j", until: "one row down") { $0.first == 999 }
         #expect(!terminal.isCooked)
         terminal.type("\u{03}")
@@ -118,10 +118,10 @@ struct FeedViewTests {
         let process = try show()
         #expect(terminal.lines[1...].allSatisfy { $0.count <= 80 })
         terminal.resize(rows: 10, columns: 40)
-        kill(process.processIdentifier, SIGWINCH)
+        process.send(SIGWINCH)
         try terminal.wait("a smaller picture") { $0.count == 10 && $0.allSatisfy { $0.count <= 40 } }
         terminal.resize(rows: 40, columns: 120)
-        kill(process.processIdentifier, SIGWINCH)
+        process.send(SIGWINCH)
         try terminal.wait("a larger picture") { $0.count == 40 && $0[39].count == 120 }
         terminal.type("q")
         #expect(try terminal.end(of: process) == 0)
@@ -167,7 +167,7 @@ struct FeedViewTests {
             try terminal.wait("the first picture") { !$0.isEmpty }
             terminal.type("G")
             try terminal.wait("the end") { Self.ids($0).last == 100_001 - pages * 100 }
-            let stat = try String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)
+            let stat = try String(contentsOfFile: "/proc/\(process.identifier)/stat", encoding: .utf8)
             let fields = try #require(stat.split(separator: ")").last).split(separator: " ")
             faults.append(try #require(Int(fields[7])))  // minflt
             terminal.type("q")
@@ -201,7 +201,7 @@ struct FeedViewTests {
             let plain = try PseudoTerminal(rows: 24, columns: 80)
             let process = try plain.start(Tool.path, ["show", box.cache, "a"] + options, environment)
             try plain.wait { !process.isRunning && !plain.text.isEmpty }
-            #expect(process.terminationStatus == 0 && !plain.text.contains("\u{1B}"))
+            #expect(process.status == 0 && !plain.text.contains("\u{1B}"))
         }
     }
 }

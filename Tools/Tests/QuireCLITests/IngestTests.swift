@@ -246,7 +246,7 @@ struct IngestTests {
             let feed = try box.quire("feeds", box.cache, "--json").objects().first
             if let pages = feed?["pages"] as? Int, pages > 0 { break }
         }
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        if process.isRunning { process.send(SIGKILL) }
         process.waitUntilExit()
         let stat = try box.quire("stat", box.cache, "--json").object()
         let count = try #require(stat["pages"])

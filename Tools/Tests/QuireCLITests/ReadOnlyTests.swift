@@ -7,12 +7,8 @@ struct ReadOnlyTests {
 
     /// True if a test can become a user who may run the tool and no more.
     private static let canBeAStranger: Bool = {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", "\(stranger) test -x '\(Tool.path)' 2>/dev/null"]
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        let process = try? ChildProcess("/bin/sh", ["-c", "\(stranger) test -x '\(Tool.path)'"])
+        return process?.status == 0
     }()
 
     @Test(

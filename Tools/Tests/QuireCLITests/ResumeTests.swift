@@ -55,7 +55,7 @@ struct ResumeTests {
         while kills < Self.kills {
             round += 1
             let cache = box.path("\(round).quire")
-            var last: (process: Process, out: String, err: String)
+            var last: (process: ChildProcess, out: String, err: String)
             repeat {
                 last = try box.start(Tool.path, ["ingest", cache, "a", "--resume", "--json"] + arguments)
                 // The moment is what is random here; nothing depends on how long anything takes. Enough
@@ -64,13 +64,13 @@ struct ResumeTests {
                     let moment = clock.now + duration * Double.random(in: 0...0.6)
                     while last.process.isRunning && clock.now < moment { usleep(200) }
                     if last.process.isRunning {
-                        kill(last.process.processIdentifier, SIGKILL)
+                        last.process.send(SIGKILL)
                         kills += 1
                     }
                 }
                 last.process.waitUntilExit()
-            } while last.process.terminationReason == .uncaughtSignal
-            #expect(last.process.terminationStatus == whole.status)
+            } while last.process.wasKilled
+            #expect(last.process.status == whole.status)
             #expect(try state(of: cache, box) == expected, "round \(round)")
             let printed = try Data(contentsOf: URL(fileURLWithPath: last.out))
             let values = try JSONSerialization.jsonObject(with: printed) as? [String: Any]
@@ -102,9 +102,9 @@ struct ResumeTests {
             let feed = try box.quire("feeds", box.cache, "--json").objects().first
             if feed?["pages"] as? Int == 32 { break }
         }
-        kill(process.processIdentifier, SIGINT)
+        process.send(SIGINT)
         process.waitUntilExit()
-        #expect(process.terminationReason == .exit && process.terminationStatus == 130)
+        #expect(!process.wasKilled && process.status == 130)
         #expect(try String(contentsOfFile: err, encoding: .utf8).contains("--resume goes on"))
         let rest = "gzip -dc r.ndjson.gz | $Q ingest $C a - \(options.joined(separator: " "))"
         let resumed = try box.shell(rest)

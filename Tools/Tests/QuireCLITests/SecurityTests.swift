@@ -5,14 +5,8 @@ import Testing
 @Suite("What hostile input reaches", .timeLimit(.minutes(10)))
 struct SecurityTests {
     /// True if programs may be traced here.
-    private static let canTrace: Bool = {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/strace")
-        process.arguments = ["-o", "/dev/null", "/bin/true"]
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
+    private static let canTrace =
+        (try? ChildProcess("/usr/bin/strace", ["-o", "/dev/null", "/bin/true"]))?.status == 0
 
     /// Names that would be paths, an entity that names a file, links that name a server.
     private func hostileFiles(_ box: Sandbox) throws -> [String] {

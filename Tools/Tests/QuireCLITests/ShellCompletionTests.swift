@@ -29,8 +29,9 @@ struct ShellCompletionTests {
     }
 
     /// Starts a shell in the folder of the sandbox, which has the installed tool in its PATH.
-    private func start(_ shell: String, _ arguments: [String], in terminal: PseudoTerminal) throws -> Process
-    {
+    private func start(
+        _ shell: String, _ arguments: [String], in terminal: PseudoTerminal
+    ) throws -> ChildProcess {
         let path = box.path("opt/bin") + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
         let process = try terminal.start(
             "/usr/bin/env", ["-C", box.folder, "setsid", "-c", "-w", shell] + arguments,
@@ -52,7 +53,7 @@ struct ShellCompletionTests {
     func zsh() throws {
         let terminal = try PseudoTerminal(rows: 40, columns: 200)
         let process = try start("zsh", ["-f", "-i"], in: terminal)
-        defer { process.terminate() }  // the shell ends with its terminal
+        defer { process.send(SIGTERM) }  // the shell ends with its terminal
         let folder = box.path("opt/share/zsh/site-functions")
         terminal.type("fpath=('\(folder)' $fpath); autoload -U compinit; compinit -D -u; print rea''dy\n")
         try terminal.wait { terminal.text.contains("ready") }
@@ -64,7 +65,7 @@ struct ShellCompletionTests {
     func fish() throws {
         let terminal = try PseudoTerminal(rows: 40, columns: 200)
         let process = try start("fish", ["-N", "-i"], in: terminal)
-        defer { process.terminate() }
+        defer { process.send(SIGTERM) }
         terminal.type(
             "source '\(box.path("opt/share/fish/vendor_completions.d/quire.fish"))'; echo rea''dy\n")
         try terminal.wait { terminal.text.contains("ready") }

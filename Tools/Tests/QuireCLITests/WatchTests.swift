@@ -53,9 +53,9 @@ struct WatchTests {
             if rows == wanted { seen = rows }
         } while seen != wanted && !Task.isCancelled && process.isRunning
         #expect(seen == wanted && process.isRunning)
-        kill(process.processIdentifier, SIGINT)
+        process.send(SIGINT)
         process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        #expect(process.status == 0)
     }
 
     @Test("-n ends it; a dropped feed is null; a feed or commit that is not there is an error")

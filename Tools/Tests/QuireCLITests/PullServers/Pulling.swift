@@ -7,7 +7,7 @@ import Testing
 
 /// A run of the tool as a process that holds up no thread, so that the server of the test can answer.
 final class PullProcess: Sendable {
-    private let process: Process
+    private let process: ChildProcess
     private let outPath: String
     private let errPath: String
     /// What it has printed.
@@ -25,29 +25,17 @@ final class PullProcess: Sendable {
         (process, outPath, errPath) = try box.start(program, command, environment: environment)
     }
 
-    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
-
-    private final class Once: Sendable {
-        private let isOver = Mutex(false)
-        var isFirst: Bool {
-            isOver.withLock { over in
-                defer { over = true }
-                return !over
-            }
-        }
-    }
+    func send(_ signal: Int32) { process.send(signal) }
 
     /// Waits until it has ended.
     func end() async -> Run {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let once = Once()
-            @Sendable func tell() {
-                if once.isFirst { continuation.resume() }
+            Thread.detachNewThread { [process] in
+                process.waitUntilExit()
+                continuation.resume()
             }
-            process.terminationHandler = { _ in tell() }
-            if !process.isRunning { tell() }
         }
-        return Run(status: process.terminationStatus, out: out, err: Self.text(errPath))
+        return Run(status: process.status, out: out, err: Self.text(errPath))
     }
 
     private static func text(_ path: String) -> String {

@@ -38,18 +38,14 @@ final class PseudoTerminal {
 
     /// Runs a program here.
     func start(_ program: String, _ arguments: [String], _ environment: [String: String] = [:]) throws
-        -> Process
+        -> ChildProcess
     {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "NO_COLOR" }
-            .merging(["TERM": "xterm"]) { $1 }.merging(environment) { $1 }
-        process.standardInput = FileHandle(fileDescriptor: dup(side), closeOnDealloc: true)
-        process.standardOutput = FileHandle(fileDescriptor: dup(side), closeOnDealloc: true)
-        process.standardError = FileHandle(fileDescriptor: dup(side), closeOnDealloc: true)
-        try process.run()
-        return process
+        let screen = FileHandle(fileDescriptor: side, closeOnDealloc: false)
+        return try ChildProcess(
+            program, arguments,
+            environment: ProcessInfo.processInfo.environment.filter { $0.key != "NO_COLOR" }
+                .merging(["TERM": "xterm"]) { $1 }.merging(environment) { $1 },
+            input: screen, output: screen, errors: screen)
     }
 
     func type(_ text: String) {
@@ -106,9 +102,9 @@ final class PseudoTerminal {
     func wait(until isSo: () -> Bool) throws { while !isSo() { try read() } }
 
     /// Reads until the program has ended; returns its status.
-    func end(of process: Process) throws -> Int32 {
+    func end(of process: ChildProcess) throws -> Int32 {
         while process.isRunning { try read() }
         while !text.contains("\u{1B}[?1049l") { try read() }  // a message may follow
-        return process.terminationStatus
+        return process.status
     }
 }

@@ -79,21 +79,15 @@ final class Sandbox {
     func start(
         _ program: String, _ arguments: [String], input: FileHandle = .nullDevice,
         environment: [String: String] = [:]
-    ) throws -> (process: Process, out: String, err: String) {
+    ) throws -> (process: ChildProcess, out: String, err: String) {
         runs += 1
         let (out, err) = (path("run-\(runs).out"), path("run-\(runs).err"))
         for file in [out, err] { try Data().write(to: URL(fileURLWithPath: file)) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        if !environment.isEmpty {
-            process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        }
-        process.standardInput = input
-        process.standardOutput = FileHandle(forWritingAtPath: out)
-        process.standardError = FileHandle(forWritingAtPath: err)
-        try process.run()
+        let process = try ChildProcess(
+            program, arguments, in: folder,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, input: input,
+            output: #require(FileHandle(forWritingAtPath: out)),
+            errors: #require(FileHandle(forWritingAtPath: err)))
         return (process, out, err)
     }
 
@@ -103,7 +97,7 @@ final class Sandbox {
         func text(_ path: String) -> String {
             String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
         }
-        return Run(status: process.terminationStatus, out: text(out), err: text(err))
+        return Run(status: process.status, out: text(out), err: text(err))
     }
 
     /// Runs quire.
