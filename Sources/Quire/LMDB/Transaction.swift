@@ -53,7 +53,9 @@ struct Transaction {
     ) throws {
         var value = MDB_val(mv_size: count, mv_data: nil)
         try put(table, key, &value, UInt32(MDB_RESERVE))
-        fill(UnsafeMutableRawBufferPointer(start: value.mv_data, count: value.mv_size))
+        let record = UnsafeMutableRawBufferPointer(start: value.mv_data, count: value.mv_size)
+        fill(record)
+        LargeRecord(UnsafeRawBufferPointer(record))?.writePages(of: handle)
     }
 
     private func put(_ table: Table, _ key: some Key, _ value: inout MDB_val, _ flags: UInt32) throws {
