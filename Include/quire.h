@@ -1058,8 +1058,8 @@ enum {
     QUIRE_VERDICT_CONFIRM_END = 4,
     /*
      * Links or estimates changed, posts did not. Plan again while this is the verdict: the next request is at another
-     * number. A search at the head, or through empty pages, gives up at the eighth page (R7, R26.7); one for the
-     * border gives up when its steps have come to the top.
+     * number. A search at the head, or through empty pages, gives up at the eighth page (R7, R26.7), with
+     * QUIRE_VERDICT_NO_PROGRESS; one for the border gives up when its steps have come to the top.
      */
     QUIRE_VERDICT_DRIFT = 5,
     /*
@@ -1084,7 +1084,12 @@ enum {
      * next request looks 1, 3, 7, ... pages further up (R26.3). If it is 1, not again: refresh once.
      */
     QUIRE_VERDICT_DISCONTINUITY = 10,
-    /* Nothing new, and the link leads nowhere new. Never again automatically (R12). */
+    /*
+     * Nothing new, and the link leads nowhere new. Never again automatically (R12). Or, if is_unchanged is 0: eight
+     * pages in a row were empty, and say that more follows. The place stays open, and the next plan there asks
+     * further below (R26.7). Do that when the user wants more, or a limited number of times: a server may say "more"
+     * for ever.
+     */
     QUIRE_VERDICT_NO_PROGRESS = 11,
     /* An empty answer, which is never believed. Not at once; retry later, as after an error. */
     QUIRE_VERDICT_EMPTY = 12,

@@ -10,11 +10,11 @@ import CLMDB
 
 /// A record of many LMDB pages that a write transaction has reserved and filled.
 ///
-/// LMDB writes such a record with one call, for which Linux makes large folios of its page cache (ext4 since
-/// 6.16). A later write of one LMDB page into such a folio visits each 4 KB of it. The space of runs of the id
-/// index that were merged is free space, which LMDB uses for single pages. Those writes took half of the time
-/// of an update. A folio becomes as large as the first write into it. So a large record is written page by
-/// page before LMDB writes it as a whole.
+/// LMDB writes such a record with one call, for which Linux makes large folios of its page cache (seen with
+/// ext4 and Linux 6.18). A later write of one LMDB page into such a folio visits each 4 KB of it. Runs of the
+/// id index become free space when they are merged, and LMDB uses that for single pages: those writes took
+/// half of the time of an update. A folio is as large as the first write into it. So a large record is
+/// written page by page before LMDB writes it as a whole.
 struct LargeRecord {
     /// Smaller records make small folios.
     private static let leastSize = 1 << 16
@@ -25,7 +25,7 @@ struct LargeRecord {
     private let first: UInt64
     private let count: Int
 
-    /// Returns nil for a small record, and for one that is not on pages of its own as in the files of LMDB 0.9.
+    /// Returns nil for a small record, and for one that is not on pages of its own as LMDB 0.9 makes them.
     init?(_ record: UnsafeRawBufferPointer) {
         guard record.count >= Self.leastSize else { return nil }
         pages = record.baseAddress! - PageHeader.size
@@ -35,14 +35,14 @@ struct LargeRecord {
     }
 
     /// Writes the bytes that LMDB will write at the commit, to where it will write them. No reader sees these
-    /// pages: they were free, or are beyond the end of the file. An error is left to LMDB, which will have it,
-    /// too.
+    /// pages: they were free, or are beyond the end of the file. LMDB will meet the same errors.
     func writePages(of transaction: OpaquePointer) {
         #if os(Linux)
             var tree = MDB_stat()
             mdb_stat(transaction, Transaction.tree, &tree)
             let size = Int(tree.ms_psize)
-            let descriptor = Environment.descriptor(of: mdb_txn_env(transaction))
+            var descriptor: mdb_filehandle_t = -1
+            mdb_env_get_fd(mdb_txn_env(transaction), &descriptor)
             for page in 0..<count {
                 let offset = off_t(Int(first) + page) * off_t(size)
                 if pwrite(descriptor, pages + page * size, size, offset) != size { return }

@@ -23,6 +23,8 @@ public struct Outcome: Sendable, Hashable {
         /// The answer does not attach to the cached posts.
         case discontinuity
         /// The answer brought nothing new, and its link leads nowhere new. Do not retry automatically (R12).
+        /// Or, if ``Outcome/isUnchanged`` is false: eight pages in a row had no posts, and say that more
+        /// follows. The place stays open, and its next request asks further below (R26.7).
         case noProgress = "no-progress"
         /// The answer is empty. The engine never takes that as proof of an empty list (I8).
         case empty
@@ -103,13 +105,13 @@ public struct Outcome: Sendable, Hashable {
     /// True if the answer left posts, gaps and links exactly as they were.
     public var isUnchanged: Bool {
         switch verdict {
-        case .error, .stale, .contradiction, .noProgress, .empty, .emptyConfirm, .island: true
-        case .discontinuity: page == nil && !changedEstimates
+        case .error, .stale, .contradiction, .empty, .emptyConfirm, .island: true
+        case .discontinuity, .noProgress: page == nil && !changedEstimates
         case .ok, .joined, .gap, .confirmEnd, .drift, .replan: false
         }
     }
 
-    /// True if an answer that showed nothing known changed where the next request looks (R26.3).
+    /// True if an answer that showed nothing known changed where the next request looks (R26.3, R26.7).
     var changedEstimates = false
 }
 

@@ -353,7 +353,7 @@ extension Draft {
         outcome.sticky = ids(sticky)
         outcome.gapsClosed = closed
         outcome.gapsOpened = opened
-        outcome.changedEstimates = note == .discontinuity
+        outcome.changedEstimates = note == .discontinuity || note == .noProgress
         if let note {
             outcome.verdict = note
             outcome.help = note == .discontinuity ? .planAgain : note.help

@@ -149,7 +149,9 @@ extension Draft {
         if isOnWay || !wraps {
             echo = Search.Echo(first: state.id(of: first), place: place)
             var isRepeated = false
-            if let old = search.echo, old.first == echo!.first, place > old.place {
+            if let old = search.echo, old.first == echo!.first, place > old.place,
+                try !isEstimated(first, at: place)
+            {
                 (echo, isRepeated) = (old, true)
             }
             if isRepeated && place - echo!.place >= Search.echoDistance * step {
@@ -174,6 +176,12 @@ extension Draft {
         try advanceSearch(at, border, last: last, echo: echo, probe: probe)
     }
 
+    /// True if this entry is where it was estimated. Then it has moved there, and repeats nothing.
+    private mutating func isEstimated(_ entry: Int, at place: Int) throws(Interruption) -> Bool {
+        guard places()[entry] != nil else { return false }
+        return try state.position(entry).at / state.unit == place
+    }
+
     /// Uses the last entry shown to decide where to continue.
     private mutating func advanceSearch(
         _ at: Int, _ border: Int, last: Int, echo: Search.Echo?, probe: Int?
@@ -190,6 +198,10 @@ extension Draft {
         if isStalled && state.options.paging == .page && !state.isByNumber {
             // the rest of the page was empty
             search.skip = max(skip, span.rows - serverPosition(last)! - 1)
+            search.blanks = blanks
+        } else if last == border {
+            // it has moved, and the empty rows below it have moved along, perhaps by a part of a page
+            search.skip = state.isByNumber ? max(0, skip - 1) : skip
             search.blanks = blanks
         }
         if last == border {
@@ -214,25 +226,28 @@ extension Draft {
         note = .drift
     }
 
-    /// Handles a page without rows: it may be beyond the end, or filtered. Two in a row are an end.
+    /// Handles a page without rows: it may be beyond the end, or filtered. One that says that more follows is
+    /// no evidence of an end; of the others two in a row are. After each eight pages the search gives up for
+    /// now, so that no caller asks for ever.
     private mutating func blank(_ at: Int, _ border: Int) {
         let span = ticket.span!
-        let search = state.search(of: edge(at: at), at: border)
         if ticket.isProbe {  // so far below there is nothing, so the server repeats no page
             again(at, border) { ($0.echo, $0.probe, $0.isSolid) = (nil, nil, true) }
             note = .drift
             return
         }
         if !ticket.mayClaim { return searchAbove(at, border) }
-        let isUnsaid = answer.next == .unknown && answer.total == nil && answer.opaqueRows == 0
-        let most = isUnsaid ? 2 : Search.echoDistance
-        if answer.next == .end || search.blanks + 1 >= most { return seemsEnded(at, border) }
+        let blanks = state.search(of: edge(at: at), at: border).blanks + 1
+        let saysMore = answer.next != .unknown || (answer.total ?? 0) > span.start
+        let isUnsaid = answer.total == nil && answer.opaqueRows == 0
+        let isEnd = !saysMore && blanks >= (isUnsaid ? 2 : Search.echoDistance)
+        if answer.next == .end || isEnd { return seemsEnded(at, border) }
         let step = state.isByNumber ? 1 : blankRows(span)
         again(at, border) {
-            $0.blanks += 1
+            $0.blanks = blanks
             $0.skip += step
         }
-        note = .drift
+        note = blanks.isMultiple(of: Search.echoDistance) ? .noProgress : .drift
     }
 
     /// Requests the border again: nothing was found where something should follow it.

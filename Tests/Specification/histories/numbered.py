@@ -9,15 +9,20 @@ KINDS = {
     "clamp": dict(grants="fixed", beyond="clamp", says="nothing"), "wrap": dict(grants="fixed", beyond="wrap", says="nothing"),
     "error": dict(grants="fixed", beyond="error", says="nothing"), "silent": dict(grants="fixed", says="nothing"),
     "total": dict(grants="fixed", says="total", filter=.15), "silent-free": dict(grants=None, says="nothing"),
+    # whole runs of pages are filtered; "endless" says "more" beyond its end, too
+    "hidden": dict(grants="fixed", runs=.05), "hidden-free": dict(grants=None, runs=.05),
+    "hidden-total": dict(grants="fixed", says="total", runs=.05), "endless": dict(grants="fixed", says="more", runs=.03),
 }
 
 
 class Server:
-    def __init__(self, rng, grants=None, beyond="empty", says="end", filter=0, declared=True, size=None):
+    def __init__(self, rng, grants=None, beyond="empty", says="end", filter=0, runs=0, declared=True,
+                 size=None):
         self.rng, self.grants, self.beyond, self.says, self.filter = rng, grants, beyond, says, filter
         self.size = size or rng.randint(2, 6)
         self.declared, self.now, self.count, self.calls = declared, 0, 0, 0
         self.list, self.place, self.since, self.dark = [], {}, {}, set()
+        self.runs, self.run = runs, 0
 
     def insert(self, at):
         self.now += 1
@@ -28,8 +33,11 @@ class Server:
         self.place[id] = max(self.place.values(), default=0.0) + 1024 if above is None else \
             above - 512 if below is None else (above + below) / 2
         self.since[id] = self.now
-        if self.rng.random() < self.filter:
+        if self.run == 0 and self.runs and self.rng.random() < self.runs:
+            self.run = self.size * self.rng.randint(2, 14)
+        if self.run or self.rng.random() < self.filter:
             self.dark.add(id)
+        self.run = max(0, self.run - 1)
         self.list.insert(at, id)
 
     def rise(self, at):
@@ -38,6 +46,10 @@ class Server:
         id = self.list.pop(at)
         self.place[id], self.since[id] = max(self.place.values()) + 1024, self.now
         self.list.insert(0, id)
+
+    def hidden_on_top(self):
+        """How many rows above the first post that it shows are filtered."""
+        return next((i for i, id in enumerate(self.list) if id not in self.dark), len(self.list))
 
     def delete(self, at):
         self.now += 1
@@ -60,7 +72,7 @@ class Server:
         ends = start + size >= len(self.list)
         says_end = self.says == "end" and ends
         answer = {"items": [r for r in rows if r not in self.dark],
-                  "next": END if says_end else MORE if self.says == "end" else UNKNOWN}
+                  "next": END if says_end else MORE if self.says in ("end", "more") else UNKNOWN}
         if self.says == "total":
             answer["total"] = len(self.list)
         return answer, rows

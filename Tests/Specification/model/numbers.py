@@ -157,7 +157,10 @@ class Numbers:
         echo, probe = None, None
         if ticket.claims or ticket.probe or not wraps:
             echo = (first, place)
-            if state.echo and state.echo[0] == first and place > state.echo[1]:
+            # a row that is shown where it was estimated has moved there, and repeats nothing
+            unit = feed.unit() if feed.by_number() else 1
+            moved = first in self.where() and feed.position(first)[0] // unit == place
+            if state.echo and state.echo[0] == first and place > state.echo[1] and not moved:
                 echo = state.echo
                 if place - echo[1] >= ECHO_PAGES * step:
                     if last == border:                        # the last page, whatever is asked for
@@ -176,6 +179,8 @@ class Numbers:
         if changes["stall"] and feed.paging == "page" and not feed.by_number():      # the rest of the page was empty
             changes["skip"] = max(state.skip, ticket.rows - self.server_index[last] - 1)
             changes["blanks"] = state.blanks
+        elif last == border:                                  # it has moved: what was empty below it moved with it
+            changes.update(skip=max(0, state.skip - 1) if feed.by_number() else state.skip, blanks=state.blanks)
         if last == border:
             self.ends_page = border
             changes.update(after=None, ceiling=float("inf"))
@@ -196,21 +201,25 @@ class Numbers:
         self.note = "drift"
 
     def blank(self, at, border):
-        """R26. A page without rows: perhaps beyond the last, perhaps filtered. Two in a row are an end."""
-        feed, ticket, total = self.feed, self.ticket, self.answer.total
+        """R26. A page without rows: perhaps beyond the last, perhaps filtered. One that says that more follows is no
+        evidence of an end, two others in a row are. After each eight the search gives up for now."""
+        feed, ticket, answer = self.feed, self.ticket, self.answer
         edge = self.edge_at(at)
         state = edge.search if edge.search and edge.search.border == border else Search(border)
+        blanks = state.blanks + 1
+        says_more = answer.next != UNKNOWN or (answer.total or 0) > (ticket.start or 0)
+        unsaid = answer.total is None and not self.out.opaque
         if ticket.probe:                                      # nothing so far below: no echo
             self.put_edge(at, self.again(at, border, echo=None, probe=None, solid=True))
+            self.note = "drift"
         elif not ticket.claims:
-            return self.search_above(at, border)
-        elif self.answer.next == END or state.blanks + 1 >= (2 if self.answer.next == UNKNOWN and total is None
-                                                              and not self.out.opaque else ECHO_PAGES):
-            return self.seems_ended(at, border)
+            self.search_above(at, border)
+        elif answer.next == END or not says_more and blanks >= (2 if unsaid else ECHO_PAGES):
+            self.seems_ended(at, border)
         else:
             step = 1 if feed.by_number() else self.blank_rows()
-            self.put_edge(at, self.again(at, border, blanks=state.blanks + 1, skip=state.skip + step))
-        self.note = "drift"
+            self.put_edge(at, self.again(at, border, blanks=blanks, skip=state.skip + step))
+            self.note = "drift" if blanks % ECHO_PAGES else "no-progress"
 
     def seems_ended(self, at, border):
         """R26. Nothing was found where the border was shown to be followed: ask for the border once more."""

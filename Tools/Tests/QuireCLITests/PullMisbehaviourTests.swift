@@ -170,9 +170,9 @@ struct PullMisbehaviourTests {
         let box = try Sandbox()
         for call in 1...2 {
             let run = try await box.pull("f", server.address + "/list?cursor={token}", "--pages", "150")
-            let reason = isEmpty ? "10 in a row, are empty" : "below the last post comes nothing new"
+            let reason = isEmpty ? "20 in a row, are empty" : "below the last post comes nothing new"
             #expect(run.status == 0 && run.out.contains(reason), "\(run)")
-            #expect(server.requests.count < (isEmpty ? 16 : 50) * call)
+            #expect(server.requests.count < (isEmpty ? 26 : 50) * call)
         }
         #expect(try await box.rows(of: "f") == Self.all)
     }

@@ -272,6 +272,29 @@ import Testing
         #expect(source.lines.count == count + 3)
     }
 
+    @Test func emptyPagesThatSayMoreEndACallAndNotTheFeed() async throws {
+        let fixture = try PagerFixture(
+            FeedOptions(order: .keyless, paging: .page, pageSize: 3, sizes: .fixed(3)))
+        let source = Notes()
+        let pager = fixture.pager(
+            Scripted { request in
+                source.write("\(request.place)")
+                guard case .page(let number, _) = request.target, 2...14 ~= number else {
+                    return .page(request.place == .head ? [9, 8, 7] : [6, 5, 4], next: .more)
+                }
+                return .page([], next: .more)
+            })
+        try await pager.refresh()
+        #expect(try await pager.append().verdict == .noProgress)
+        #expect(source.lines.count == 9)
+        #expect(try await pager.append() == .stopped(.noProgress))
+        #expect(source.lines.count == 9)
+        #expect(try fixture.picture == "[9 8 7] |…")
+        try await pager.append(isForced: true)
+        #expect(source.lines.count == 15)
+        #expect(try fixture.picture == "[9 8 7 =6 5 4] |…")
+    }
+
     // MARK: Catching up
 
     @Test func catchingUpFillsWhatIsMissingAboveTheMarker() async throws {

@@ -5,12 +5,10 @@ import Synchronization
 /// Pages without posts that follow each other at one place, although each says that more follows.
 ///
 /// An empty page is no end: servers take hidden posts out of pages that they have already cut. So it is
-/// followed. But some servers say "more" for ever. Ten pages of hidden posts in a row are rare, and the
-/// engine gives up after eight where it counts pages itself (R7, R26.7). So after ten the place is left.
-/// The cache keeps how far the work has come, and the next call goes on there.
+/// followed. But some servers say "more" for ever. Twenty pages of hidden posts in a row are rare, so after
+/// twenty the place is left. The cache keeps how far the work has come, and the next call goes on there.
 final class EmptyRun: Sendable {
-    static let limit = 10
-    private static let attribute = "quire.pull.empty"
+    static let limit = 20
 
     /// The run is as long as it may be.
     struct TooLong: Error, CustomStringConvertible {
@@ -55,28 +53,17 @@ final class EmptyRun: Sendable {
 
     private func add(_ answer: Answer, to request: PageRequest) {
         state.withLock { state in
+            let saysMore: Bool
             switch answer.next {
-            case .end: state.count = 0
-            case .more, .token, .below, .above:
-                guard answer.posts.isEmpty else { return }
-                (state.count, state.last) = (state.count + 1, request.words)
-            case .unknown, .confirmEnd, .head: break
+            case .end:
+                state.count = 0
+                return
+            case .more, .token, .below, .above: saysMore = true
+            case .unknown, .confirmEnd, .head: saysMore = answer.total != nil
             }
+            guard saysMore, answer.posts.isEmpty else { return }
+            (state.count, state.last) = (state.count + 1, request.words)
         }
-    }
-
-    /// Returns true if the engine took empty pages for the end of this list although they say that more
-    /// follows. It is remembered with the feed.
-    func hidesEnd(of feed: Feed) throws -> Bool {
-        let info = try feed.cache.withSnapshot { try $0.info(of: feed) }
-        let was = try feed.attribute(Self.attribute) != nil
-        let isSo =
-            info.tail == .end && info.isEndAssumed
-            && (was || state.withLock { $0.place == .tail && $0.count > 0 })
-        if isSo != was {
-            try feed.cache.batch { try $0[feed].setAttribute(Self.attribute, to: isSo ? [1] : nil) }
-        }
-        return isSo
     }
 }
 

@@ -73,7 +73,7 @@ struct PullWork: Sendable {
             clock: discretion.clock(clock))
         let puller = Puller(
             pager, limits, meter, clock, asksForBodies: setup.hasBodies, isSyndication: setup.isSyndication,
-            repeated, empty, tell: discretion.words)
+            repeated, tell: discretion.words)
         while true {
             var line = try await puller.round()
             log.add(.end(line))

@@ -35,17 +35,15 @@ final class Puller {
     private var bodies: [PostID]?
     private var before = 0
     private let repeated: RepeatedPages
-    private let empty: EmptyRun
 
     /// - Parameter tell: Makes a message printable: without secrets.
     init(
         _ pager: Pager, _ limits: PullLimits, _ meter: Meter, _ clock: PagerClock, asksForBodies: Bool,
-        isSyndication: Bool, _ repeated: RepeatedPages, _ empty: EmptyRun,
-        tell: @escaping @Sendable (String) -> String
+        isSyndication: Bool, _ repeated: RepeatedPages, tell: @escaping @Sendable (String) -> String
     ) {
         (feed, self.pager, self.limits, self.meter) = (pager.feed, pager, limits, meter)
         (self.clock, self.asksForBodies, self.tell) = (clock, asksForBodies, tell)
-        (self.isSyndication, self.repeated, self.empty) = (isSyndication, repeated, empty)
+        (self.isSyndication, self.repeated) = (isSyndication, repeated)
     }
 
     private struct Progress: Equatable {
@@ -187,7 +185,7 @@ final class Puller {
 
     private func note(_ result: PageResult, at place: Place) throws {
         switch result {
-        case .loaded(let outcome) where [.drift, .replan, .stale, .confirmEnd].contains(outcome.verdict):
+        case .loaded(let outcome) where outcome.searchesOn:
             let count = (searches[place] ?? 0) + 1
             searches[place] = count
             if count == Self.searchLimit { try note(.stopped(outcome.verdict), at: place) }
@@ -260,12 +258,20 @@ final class Puller {
 extension Puller {
     /// Why the end that the engine assumes may be none; nil if nothing speaks against it.
     private func doubtOfEnd() throws -> String? {
-        if try repeated.areAll(of: feed) {
-            return "each page shows the posts of the first one: there are no others, or the server does not "
-                + "know the parameter for the page"
+        try repeated.areAll(of: feed)
+            ? "each page shows the posts of the first one: there are no others, or the server does not "
+                + "know the parameter for the page" : nil
+    }
+}
+
+extension Outcome {
+    /// True if the next request at the same place is another one.
+    fileprivate var searchesOn: Bool {
+        switch verdict {
+        case .drift, .replan, .stale, .confirmEnd: true
+        case .noProgress: !isUnchanged  // eight pages were empty, and say that more follows (R26.7)
+        default: false
         }
-        return try empty.hidesEnd(of: feed)
-            ? "the pages below the last post are empty, but the server says that more follows" : nil
     }
 }
 
