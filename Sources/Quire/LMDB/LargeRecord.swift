@@ -10,16 +10,18 @@ import CLMDB
 
 /// A record of many LMDB pages that a write transaction has reserved and filled.
 ///
-/// LMDB writes such a record with one call, for which Linux makes large folios of its page cache (seen with
-/// ext4 and Linux 6.18). A later write of one LMDB page into such a folio visits each 4 KB of it. Runs of the
-/// id index become free space when they are merged, and LMDB uses that for single pages: those writes took
-/// half of the time of an update. A folio is as large as the first write into it. So a large record is
-/// written page by page before LMDB writes it as a whole.
+/// LMDB writes such a record with one call, together with what stands next to it. Linux makes large folios
+/// of its page cache then (seen with ext4 and Linux 6.18). A later write of one LMDB page into such a folio
+/// visits each 4 KB of it. LMDB writes single pages where a run of the id index was, or a leaf beside the
+/// bodies of a bulk load: that took half of the time of an update. A folio is at most as large as the first
+/// write into it. So a large record is written in small pieces before LMDB writes it as a whole.
 struct LargeRecord {
     /// Smaller records make small folios.
     private static let leastSize = 1 << 16
     /// LMDB's flag for a page that is not written yet.
     private static let dirty: UInt16 = 0x10
+    /// With pieces of 4 KB a bulk load is a tenth slower, and a later write not faster.
+    private static let piece = 1 << 14
 
     private let pages: UnsafeRawPointer
     private let first: UInt64
@@ -36,16 +38,16 @@ struct LargeRecord {
 
     /// Writes the bytes that LMDB will write at the commit, to where it will write them. No reader sees these
     /// pages: they were free, or are beyond the end of the file. LMDB will meet the same errors.
-    func writePages(of transaction: OpaquePointer) {
+    func writePieces(of transaction: OpaquePointer) {
         #if os(Linux)
             var tree = MDB_stat()
             mdb_stat(transaction, Transaction.tree, &tree)
-            let size = Int(tree.ms_psize)
+            let (start, size) = (off_t(first) * off_t(tree.ms_psize), count * Int(tree.ms_psize))
             var descriptor: mdb_filehandle_t = -1
             mdb_env_get_fd(mdb_txn_env(transaction), &descriptor)
-            for page in 0..<count {
-                let offset = off_t(Int(first) + page) * off_t(size)
-                if pwrite(descriptor, pages + page * size, size, offset) != size { return }
+            for offset in stride(from: 0, to: size, by: Self.piece) {
+                let length = min(Self.piece, size - offset)
+                if pwrite(descriptor, pages + offset, length, start + off_t(offset)) != length { return }
             }
         #endif
     }
