@@ -55,7 +55,7 @@ struct Transaction {
         try put(table, key, &value, UInt32(MDB_RESERVE))
         let record = UnsafeMutableRawBufferPointer(start: value.mv_data, count: value.mv_size)
         fill(record)
-        LargeRecord(UnsafeRawBufferPointer(record))?.writePieces(of: handle)
+        LargeRecord(UnsafeRawBufferPointer(record))?.divideFolios(of: handle)
     }
 
     private func put(_ table: Table, _ key: some Key, _ value: inout MDB_val, _ flags: UInt32) throws {
