@@ -1058,8 +1058,8 @@ enum {
     QUIRE_VERDICT_CONFIRM_END = 4,
     /*
      * Links or estimates changed, posts did not. Plan again while this is the verdict: the next request is at another
-     * number. A search at the head, or through empty pages, gives up at the eighth page (R7, R26.7), with
-     * QUIRE_VERDICT_NO_PROGRESS; one for the border gives up when its steps have come to the top.
+     * number. A search at the head, or through empty pages, gives up for now after each eight pages (R7, R26.7),
+     * with QUIRE_VERDICT_NO_PROGRESS; one for the border gives up when its steps have come to the top.
      */
     QUIRE_VERDICT_DRIFT = 5,
     /*

@@ -142,6 +142,27 @@ import Testing
         #expect(try ["a", "b", "c"].map { try world.info($0).posts } == [8, 4, 0])
     }
 
+    /// `[a1 … a8]` is read, and the next commit notes that. A later one takes four of its posts, which is no
+    /// use of it: the note stays.
+    @Test func whatGivesKeepsTheNoteOfItsUse() throws {
+        let feeds = ["a": "", "b": "", "c": ""]
+        let world = try BudgetWorld(Self.budget { $0.cache.posts = 16 }, feeds: feeds, posts: 20, pageSize: 4)
+        func use() throws -> UInt64 {
+            let number = try world.feed("a").number
+            return try world.cache.environment.read { try $0.feed(number).used }
+        }
+        for place in [Place.head, .tail] { try world.load("a", place) }
+        for name in ["b", "c"] { try world.load(name, .head) }
+        let loaded = try use()
+        try world.read("a")
+        try world.load("c", .tail)
+        let read = try use()
+        #expect(read > loaded)
+        try world.load("c", .tail)
+        #expect(try ["a", "b", "c"].map { try world.info($0).posts } == [4, 0, 12])
+        #expect(try use() == read)
+    }
+
     @Test func whatIsFarFromTheFocusLeavesFirst() throws {
         let world = try BudgetWorld(Self.budget { $0.feed.posts = 8 }, posts: 40, pageSize: 2)
         let list = world.servers["a"]!.ids

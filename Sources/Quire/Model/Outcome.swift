@@ -24,7 +24,7 @@ public struct Outcome: Sendable, Hashable {
         case discontinuity
         /// The answer brought nothing new, and its link leads nowhere new. Do not retry automatically (R12).
         /// Or, if ``Outcome/isUnchanged`` is false: eight pages in a row had no posts, and say that more
-        /// follows. The place stays open, and its next request asks further below (R26.7).
+        /// follows. The place stays open, and its next request asks further below (R7, R26.7).
         case noProgress = "no-progress"
         /// The answer is empty. The engine never takes that as proof of an empty list (I8).
         case empty

@@ -140,7 +140,8 @@ extension Draft {
         let (place, step) = state.isByNumber ? (span.page!, 1) : (span.start, span.rows)
         let first = shownEntries[0]
         let top = try state.entry(of: rows.first { !$0.isGap }!, from: .above)
-        let wraps = first == top && place > 0 && last != border && !search.isSolid
+        var wraps = first == top && place > 0 && last != border && !search.isSolid
+        if wraps { wraps = try !isEstimated(first, at: place) }
         let isOnWay = ticket.mayClaim || ticket.isProbe
         // perhaps the first page again, which tells no position
         if wraps && !isOnWay { return searchAbove(at, border) }
@@ -247,7 +248,7 @@ extension Draft {
             $0.blanks = blanks
             $0.skip += step
         }
-        note = blanks.isMultiple(of: Search.echoDistance) ? .noProgress : .drift
+        note = Search.rests(after: blanks) ? .noProgress : .drift
     }
 
     /// Requests the border again: nothing was found where something should follow it.

@@ -46,10 +46,9 @@ extension Draft {
             throw .refused(answer.next == .end && isFirst ? .emptyConfirm : .empty)
         }
         var search = state.head.search ?? Search(nil)
-        if search.blanks + 1 >= Search.echoDistance { throw .refused(.noProgress) }
         search.skip = (span.start + blankRows(span)) / state.unit
         search.blanks += 1
-        lead(.drift, search)
+        lead(Search.rests(after: search.blanks) ? .noProgress : .drift, search)
     }
 
     /// Returns how many rows a page without entries covers. By offset, a server may grant fewer than asked.
@@ -100,11 +99,11 @@ extension Draft {
         tail = state.newEdge(link, triedLinks: triedLinks)
         if ticket.operation == .refresh { head = state.newEdge(state.head.link) }  // R2
         guard link == .more, state.isNumbered, let span = ticket.span else { return }
-        if blanks + 1 >= Search.echoDistance { throw .refused(.noProgress) }
         var search = Search(nil)
         search.skip = (span.start + span.rows) / state.unit
         search.blanks = blanks + 1
         tail.search = search
+        if Search.rests(after: search.blanks) { note = .noProgress }
     }
 
     /// R7. Places the page after a first page without entries: nothing lies above it.

@@ -64,6 +64,10 @@ struct Search: Hashable {
 
     /// If the same rows come under two numbers this far apart, the numbers have ended.
     static let echoDistance = 8
+
+    /// True if a search gives up for now, so that no caller asks for ever: after each eight pages without
+    /// rows (R7, R26.7). The next request goes on below them.
+    static func rests(after blanks: Int) -> Bool { blanks.isMultiple(of: 8) }
 }
 
 extension FeedState {

@@ -47,10 +47,6 @@ class Server:
         self.place[id], self.since[id] = max(self.place.values()) + 1024, self.now
         self.list.insert(0, id)
 
-    def hidden_on_top(self):
-        """How many rows above the first post that it shows are filtered."""
-        return next((i for i, id in enumerate(self.list) if id not in self.dark), len(self.list))
-
     def delete(self, at):
         self.now += 1
         del self.list[at]

@@ -150,16 +150,16 @@ class Numbers:
         state = edge.search if edge.search and edge.search.border == border else Search(border)
         place, step = (ticket.nth, 1) if feed.by_number() else (ticket.start, ticket.rows)
         top = next(r for r in self.rows if isinstance(r, str))
-        wraps = first == top and place > 0 and last != border and not state.solid
+        # a row that is shown where it was estimated has moved there, and repeats nothing
+        unit = feed.unit() if feed.by_number() else 1
+        moved = first in self.where() and feed.position(first)[0] // unit == place
+        wraps = first == top and place > 0 and last != border and not moved and not state.solid
         if wraps and not ticket.claims and not ticket.probe:
             self.shown.remove(last)                           # perhaps the first page again: it tells no position
             return self.search_above(at, border)
         echo, probe = None, None
         if ticket.claims or ticket.probe or not wraps:
             echo = (first, place)
-            # a row that is shown where it was estimated has moved there, and repeats nothing
-            unit = feed.unit() if feed.by_number() else 1
-            moved = first in self.where() and feed.position(first)[0] // unit == place
             if state.echo and state.echo[0] == first and place > state.echo[1] and not moved:
                 echo = state.echo
                 if place - echo[1] >= ECHO_PAGES * step:

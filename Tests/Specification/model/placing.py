@@ -34,10 +34,9 @@ class Placing:
         more = answer.next == MORE or bool(self.out.opaque) or (answer.total or 0) > (ticket.start or 0)
         if answer.next == END or not more or not feed.numbered() or ticket.start is None:
             raise Refused("empty-confirm" if answer.next == END and not ticket.start else "empty")
-        if state.blanks + 1 >= ECHO_PAGES:
-            raise Refused("no-progress")
-        self.head, self.note = feed._edge(feed.head.link), "drift"
-        self.head.search = replace(state, skip=(ticket.start + self.blank_rows()) // feed.unit(), blanks=state.blanks + 1)
+        self.head, blanks = feed._edge(feed.head.link), state.blanks + 1
+        self.head.search = replace(state, skip=(ticket.start + self.blank_rows()) // feed.unit(), blanks=blanks)
+        self.note = "drift" if blanks % ECHO_PAGES else "no-progress"
 
     def blank_rows(self):
         """How many rows a page without entries speaks for: by offset a server may grant fewer than asked for."""
@@ -64,10 +63,10 @@ class Placing:
         if ticket.op == "refresh":                            # R2: of two refreshes only the first to arrive counts
             self.head = feed._edge(feed.head.link)
         if link == MORE and feed.numbered() and ticket.start is not None:
-            if blanks + 1 >= ECHO_PAGES:
-                raise Refused("no-progress")
             step = (ticket.start + ticket.rows) // feed.unit()
             self.tail.search = Search("", skip=step, blanks=blanks + 1)
+            if (blanks + 1) % ECHO_PAGES == 0:
+                self.note = "no-progress"
 
     def second(self, page):
         """R7. The page that a first page without entries led to: nothing lies above it."""
