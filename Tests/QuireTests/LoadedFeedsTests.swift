@@ -21,6 +21,40 @@ import Testing
         #expect(try feed.cache.check().isEmpty)
     }
 
+    /// Writes that change nothing. LMDB gives their number to the next commit, of any process.
+    enum IdleWrite: CaseIterable {
+        case planAgain, cancelUsed, answerUsed, evictNothing, pruneNothing, refusedPlan, batch
+
+        func run(on feed: Feed, used: Ticket) throws {
+            switch self {
+            case .planAgain: _ = try feed.plan(.tail)
+            case .cancelUsed: try feed.cancel(used)
+            case .answerUsed: #expect(try feed.ingest(Answer(), for: used).verdict == .stale)
+            case .evictNothing: try feed.evict([])
+            case .pruneNothing: _ = try feed.prune(PrunePolicy())
+            case .refusedPlan: #expect(try feed.plan(.gap(GapID(77))).request == nil)
+            case .batch: try feed.cache.batch { _ in }
+            }
+        }
+    }
+
+    /// `[a b c] |T`; a write that changes nothing; another process loads `[d e]` below, in one commit; then
+    /// what is below e comes.
+    @Test(arguments: IdleWrite.allCases) func aWriteThatChangesNothingHidesNoOthers(idle: IdleWrite) throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let cache = try Cache(at: folder + "/shared.quire")
+        let feed = try cache.feed(named: "f", options: FeedOptions(order: .keyless))
+        let used = try #require(try feed.plan(.head).request).ticket
+        #expect(try feed.ingest(answer(["a", "b", "c"]), for: used).verdict == .ok)
+        _ = try feed.plan(.tail)
+        try idle.run(on: feed, used: used)
+        try TestChild.run("LoadedFeedsTests/child", [Self.variable: folder])
+        try load(["f", "g"], .tail, of: feed)
+        #expect(try shown(feed) == "a b c d e f g")
+        #expect(try cache.check().isEmpty)
+    }
+
     /// Is not a test unless a parent started it.
     @Test func child() throws {
         guard let folder = ProcessInfo.processInfo.environment[Self.variable] else { return }
@@ -89,10 +123,14 @@ import Testing
     }
 
     private func load(_ ids: [PostID], _ place: Place, of feed: Feed) throws {
+        let request = try #require(try feed.plan(place).request)
+        #expect(try feed.ingest(answer(ids), for: request.ticket).verdict == .ok)
+    }
+
+    private func answer(_ ids: [PostID]) -> Answer {
         var answer = Answer(next: .token("below \(ids.last!)"))
         for id in ids { answer.append(id: id, body: Array("\(id)".utf8)) }
-        let request = try #require(try feed.plan(place).request)
-        #expect(try feed.ingest(answer, for: request.ticket).verdict == .ok)
+        return answer
     }
 
     private func shown(_ feed: Feed) throws -> String {

@@ -42,9 +42,10 @@ final class WriteProgress {
         (loadedAt, isUnchanged) = (.max, true)
     }
 
-    /// Notes that the transaction with this number was committed.
+    /// Notes that the transaction with this number was committed. If nothing was written in it, LMDB writes
+    /// nothing either, and the next transaction that writes has this number again, in whatever process.
     func didCommit(_ number: UInt64) {
-        loadedAt = number
+        loadedAt = isUnchanged ? number &- 1 : number
         commits &+= 1
     }
 
