@@ -274,7 +274,10 @@ enum {
     QUIRE_LINK_MORE = 4,
     /* The server's own words in text: a URL, a cursor, "page=17". */
     QUIRE_LINK_TOKEN = 5,
-    /* Keyset feeds: what lies below, or above, the post whose id stands in text. */
+    /*
+     * Keyset feeds: what lies directly below, or directly above, the post whose id stands in text. The newest posts above
+     * it, as Mastodon's since_id gives them, are the answer to a bounded refresh, not to this.
+     */
     QUIRE_LINK_BELOW = 6,
     QUIRE_LINK_ABOVE = 7
 };
@@ -795,7 +798,10 @@ enum {
     QUIRE_PLACE_GAP = 3,
     /* Above the post below a gap. */
     QUIRE_PLACE_ABOVE_GAP = 4,
-    /* Above the first post of a feed whose head is open. */
+    /*
+     * Above the first post of a feed whose head is open. A keyset feed can be asked there at any time: what is above a
+     * post needs no link. An empty answer is no reason to ask again.
+     */
     QUIRE_PLACE_OPEN_HEAD = 5,
     /* Around a post, wherever it is. */
     QUIRE_PLACE_AROUND = 6,

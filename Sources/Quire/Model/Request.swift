@@ -18,7 +18,8 @@ public enum Place: Hashable, Sendable {
     case gap(GapID)
     /// Above the entry below the gap (R8, mirrored).
     case aboveGap(GapID)
-    /// Above the first entry of a feed whose head is open.
+    /// Above the first entry of a feed whose head is open. A keyset feed can be asked there at any time: what
+    /// is above a post needs no link. An empty answer is no reason to ask again.
     case openHead
     /// Around a post, wherever it is in the list (R18).
     case around(PostID)

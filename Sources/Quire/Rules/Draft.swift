@@ -57,6 +57,8 @@ struct Draft: ~Copyable {
     var liftedEntries: [Int] = []
     /// R27.4: the row that was directly below what was lifted.
     var liftedFrom: Row?
+    /// R27.4: a gap there, in which what was pushed since may have been evicted, and the row below it.
+    var gapBelowLifted: (gap: Int, below: Row?)?
     /// R29.3: the posts that a delta puts on top, unasked, as a message does.
     var onTop: [Int] = []
     /// R18: the posts of this answer that are inside a proven run.

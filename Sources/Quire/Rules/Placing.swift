@@ -251,6 +251,11 @@ extension Draft {
         guard let first = rows[(at + 1)...].firstIndex(where: { !$0.isGap }) else {
             throw .refused(.stale)
         }
+        if try beginsAbove(page, gapAt: at) {  // fill this gap from above
+            state.gaps[rows[at].gap!].up = state.newEdge(.unknown)
+            note = .replan
+            return
+        }
         try requireBorder()
         let border = try state.entry(of: rows[first], from: .above)
         let places = places()
@@ -280,6 +285,19 @@ extension Draft {
         if ticket.mayClaim && cut == nil && note == nil, let last = accepted.last {
             claim(between: last, and: border)
         }
+    }
+
+    /// R26.9. Returns true if an answer upwards, by a link that is a position, lies above the upper side of
+    /// the gap, or begins above it and shows nothing known: the numbers have moved on.
+    private mutating func beginsAbove(_ page: [Int], gapAt at: Int) throws(Interruption) -> Bool {
+        guard at > 0, !rows[at - 1].isGap, let first = page.first, let last = page.last,
+            ticket.mayClaim && state.options.order == .stable
+        else { return false }
+        let upper = try state.entry(of: rows[at - 1], from: .below)
+        guard let limit = state.entries[upper].key else { return false }
+        if key(last)! > limit { return true }
+        let places = places()
+        return key(first)! > limit && page.allSatisfy { places[$0] == nil }
     }
 
     private mutating func nothingAbove(_ at: Int, _ border: Int) throws(Interruption) {

@@ -145,8 +145,12 @@ extension Draft {
         if count > 0 && !isKeyed && !isAnchored && !isSure {
             throw .refused(.discontinuity, help: .planAgain)  // they may also belong below the page
         }
-        liftedFrom = count > 0 ? rest.first : nil
-        if count > 0 { rows = Array(rest.first?.isGap ?? false ? rest.dropFirst() : rest) }
+        guard count > 0 else { return lifted }
+        liftedFrom = rest.first
+        rows = Array(rest)
+        guard let gap = rest.first?.gap else { return lifted }
+        rows.removeFirst()
+        if state.changed > ticket.issued { gapBelowLifted = (gap, rows.first) }
         return lifted
     }
 
@@ -159,8 +163,19 @@ extension Draft {
             let down = try state.linkBelow(border)
             above.append(state.newGap(down: down, up: state.newEdge(.unknown), why: .missed))
             farGap = true
+        } else if let (gap, below) = gapBelowLifted {
+            above.append(keptGap(gap, isAsBefore: rows.first == below))
+            farGap = true
         }
         rows = above + rows
+    }
+
+    /// R27.4. Returns the gap below what was lifted, with an open edge above what is below it now.
+    private mutating func keptGap(_ number: Int, isAsBefore: Bool) -> Row {
+        if isAsBefore { return .gap(number) }
+        var gap = state.gaps[number]
+        gap.up = state.newEdge(.unknown)
+        return state.newGap(gap)
     }
 
     /// R27.5. Shifts old entries down by the number of posts put above them.

@@ -147,6 +147,15 @@ class Placing:
         return feed.order == "stable" and bool(page) and self.key(page[0]) >= feed.entries[border].key and \
             any(id not in feed.entries for id in page)
 
+    def begins_above(self, page, at):
+        """R26.9. Upwards, by a link that is a position, in a stable feed: the answer lies above the upper side of the gap,
+        or begins above it and shows nothing known."""
+        upper, known = at > 0 and self.rows[at - 1], self.where()
+        if not (self.ticket.claims and self.feed.order == "stable" and page and isinstance(upper, str)):
+            return False
+        key = self.feed.entries[upper].key
+        return self.key(page[-1]) > key or self.key(page[0]) > key and not any(id in known for id in page)
+
     def is_misplaced(self, page, last, at):
         """R26.10. A keyless answer shows, above the last entry that it shares with the segment, what is cached below
         that, or the other way round."""
@@ -264,6 +273,9 @@ class Placing:
         below = [r for r in self.rows[at + 1:] if isinstance(r, str)]
         if not below:
             raise Refused("stale")
+        if self.begins_above(page, at):                       # the numbers have moved on: fill this gap from above
+            self.rows[at].up, self.note = feed._edge(UNKNOWN), "replan"
+            return
         self.require_border()
         border, below_set = below[0], set(below)
         if border in page:

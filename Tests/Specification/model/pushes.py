@@ -102,7 +102,9 @@ class Pushed:
             raise Refused("discontinuity", "plan-again")       # they may also lie below the page
         rest = self.rows[len(lifted):]
         self.lifted_from = rest[0] if lifted and rest else None
-        self.rows = rest[1:] if rest and isinstance(rest[0], Gap) and lifted else rest
+        gap = rest[0] if lifted and rest and isinstance(rest[0], Gap) else None
+        self.rows = rest[1:] if gap else rest
+        self.gap_below_lifted = (gap, *rest[1:2]) if gap and feed.changed > self.ticket.issued else None
         return lifted
 
     def stands_above(self, id, lifted):
@@ -119,4 +121,8 @@ class Pushed:
             if not feed.is_continuous(self.ticket.issued) and self.rows[0] != self.lifted_from:
                 lifted = lifted + [Gap(feed._link_below(lifted[-1]), feed._edge(UNKNOWN), "missed")]
                 self.far_gap = True
+            elif self.gap_below_lifted:                        # what was pushed since may have been evicted there
+                gap, *below = self.gap_below_lifted
+                up = gap.up if below == self.rows[:1] else feed._edge(UNKNOWN)
+                lifted, self.far_gap = lifted + [Gap(gap.down, up, gap.why, gap.since)], True
             self.rows = lifted + self.rows
