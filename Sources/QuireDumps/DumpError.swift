@@ -8,7 +8,7 @@ public struct DumpError: Error, Sendable, Hashable, CustomStringConvertible {
         case noInput = "no-input"
         /// The data does not match the profile, or is malformed otherwise.
         case data
-        /// The data is not JSON: it was cut, or is something else.
+        /// The data is not JSON, or not XML where that is read: it was cut, or is something else.
         case syntax
         /// The data is larger, or nested deeper, than permitted.
         case limit

@@ -87,7 +87,8 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
         task.cancel()
     }
 
-    /// Follows a redirection to another server without the headers that the app set for this one.
+    /// Follows a redirection. Another server gets none of the headers that the app set for this one, for they
+    /// may be secrets, except who asks and for what.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         willPerformHTTPRedirection response: HTTPURLResponse, newRequest: URLRequest,
@@ -103,7 +104,13 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
             return task.cancel()
         }
         let isAtHome = task.originalRequest?.url.map { $0.isSameServer(as: url) } ?? false
-        completionHandler(isAtHome ? newRequest : URLRequest(url: url))
+        if isAtHome { return completionHandler(newRequest) }
+        var elsewhere = URLRequest(url: url)
+        for name in ["User-Agent", "Accept"] {
+            let value = task.originalRequest?.value(forHTTPHeaderField: name)
+            elsewhere.setValue(value, forHTTPHeaderField: name)
+        }
+        completionHandler(elsewhere)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

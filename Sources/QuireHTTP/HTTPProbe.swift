@@ -79,7 +79,8 @@ public final class HTTPProbe: PagingSource {
     /// Requests the address, whatever the place. The result is ``PageResponse/Content/fresh``: no page is
     /// taken in.
     /// - Throws: ``PageFailure`` for lost connections, timeouts and other statuses, with the server's words
-    ///   if a profile can read them. So for an error document with status 200 that means "later".
+    ///   if a profile can read them. So for an error document with status 200 that means "later", and for an
+    ///   answer that was cut or is a page for people.
     public func page(for request: PageRequest) async throws -> PageResponse {
         var asked = URLRequest(url: url)
         asked.ask(for: Self.everything, body)
@@ -100,6 +101,11 @@ public final class HTTPProbe: PagingSource {
 
     private func failure(_ response: RawResponse) -> PageFailure? {
         let isSuccess = 200..<300 ~= response.status
+        if isSuccess, let words = foreignness(of: response) {
+            var failure = PageFailure(words, status: response.status, headers: response.headers)
+            failure.isTransient = true
+            return failure
+        }
         if isSuccess && response.body.count > Self.errorLimit { return nil }
         let errors = response.errors(from: url, profile.map { [$0] } ?? Profile.builtIn, limit: limit)
         let later = errors.first { $0.kind == .later }
@@ -109,6 +115,21 @@ public final class HTTPProbe: PagingSource {
             words?.words ?? "HTTP \(response.status)", status: response.status, headers: response.headers)
         if later != nil { failure.isTransient = true }
         return failure
+    }
+
+    /// Why a response is not even a document of the kind that is asked for, which a proxy or a broken
+    /// connection makes of a good one; nil if it is.
+    private func foreignness(of response: RawResponse) -> String? {
+        do throws(DumpError) {
+            if profile == nil && response.isXML {
+                _ = try SyndicationParser.read(response.body, limit: limit, name: "response")
+            } else {
+                let profile = profile ?? Profile.builtIn[0]
+                _ = try PageParser(profile: profile, limit: limit).read(
+                    response.body, envelope: nil, name: "response")
+            }
+        } catch { return error.kind == .syntax ? error.message : nil }
+        return nil
     }
 }
 

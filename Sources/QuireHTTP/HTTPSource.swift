@@ -56,7 +56,8 @@ public struct HTTPSource: PagingSource {
     ///   - first: What an ``HTTPProbe`` brought. It answers the first request for the head, which is then not
     ///     sent; nil: every request is sent.
     ///   - readsSyndication: True if responses may also be RSS or Atom. The profile then reads JSON Feed.
-    ///   - prepare: Changes each request before it is sent: a token in a header, a `User-Agent`.
+    ///   - prepare: Changes each request before it is sent: a token in a header, a `User-Agent`. Only
+    ///     `User-Agent` and `Accept` go along to another server after a redirection.
     /// - Throws: ``HTTPSourceError`` if a template is not well formed.
     public init(
         _ pages: String, profile: Profile, bodies: (template: String, profile: Profile)? = nil,

@@ -80,6 +80,72 @@ import Testing
         #expect(other.profile.items.text == "b" && other.profile.id.path.text == "m")
     }
 
+    /// A field that was named by hand makes no API of a list.
+    @Test(arguments: [
+        Recognition.Wishes(id: "id"), .init(id: "pid"), .init(key: "updated_at"),
+        .init(id: "pid", key: "updated_at"), .init(id: "pid", key: "updated_at", order: .bump),
+    ])
+    func aNamedFieldIsNoAPI(wishes: Recognition.Wishes) throws {
+        let rows = [30, 20, 10].map { #"{"id": \#($0), "pid": \#($0), "updated_at": \#($0)}"# }
+        let list = "[\(rows.joined(separator: ", "))]"
+        for (text, items) in [(list, nil), (#"{"rows": \#(list)}"#, "rows")] {
+            var wishes = wishes
+            wishes.items = items
+            let found = try recognised(text, wishes)
+            #expect(found.profile.name == "unknown", "\(found.sentence)")
+            #expect(found.profile.order == wishes.order ?? .ranked, "\(found.sentence)")
+            #expect(found.profile.id.path.text == wishes.id ?? "id")
+            let answer = try PageParser(profile: found.profile).parse(Array(text.utf8), name: "r")
+            #expect(answer.ids == ["30", "20", "10"] && answer.next == .unknown)
+        }
+    }
+
+    @Test func aNamedKeyThatDescendsIsTheOrderOfAnUnknownAPI() throws {
+        func list(_ keys: [Int]) -> String {
+            let rows = keys.enumerated().map { #"{"pid": \#($0), "n": \#($1)}"# }
+            return "[\(rows.joined(separator: ", "))]"
+        }
+        let sorted = try recognised(list(down), .init(id: "pid", key: "n"))
+        #expect(sorted.profile.order == .bump && sorted.orderReason == "n descends")
+        let other = try recognised(list(mixed), .init(id: "pid", key: "n"))
+        #expect(other.profile.order == .ranked && other.orderReason == "it is not sorted by n")
+        let few = try recognised(list([2, 1]), .init(id: "pid", key: "n"))
+        #expect(few.profile.order == .ranked && few.orderReason == "2 posts are too few to tell")
+    }
+
+    @Test func namedFieldsReplaceThoseOfAProfileThatFits() throws {
+        let items = #"[{"question_id": 8, "x": 2, "last_activity_date": 9}]"#
+        let more = items.replacing("question_id", with: "n")
+        let text = #"{"items": \#(items), "more": \#(more), "has_more": true}"#
+        let date = "last_activity_date"
+        for (wishes, path, id, key) in [
+            (Recognition.Wishes(id: "question_id"), "items", "question_id", nil),
+            (.init(id: "question_id", key: date), "items", "question_id", date),
+            (.init(items: "items", key: "x"), "items", "question_id", "x"),
+            (.init(id: "x"), "items", "x", nil),
+            (.init(items: "more", id: "n"), "more", "n", nil),
+        ] as [(Recognition.Wishes, String, String, String?)] {
+            let found = try recognised(text, wishes).profile
+            #expect(found.name == "stackexchange" && found.items.text == path && found.id.path.text == id)
+            #expect(found.key?.path.text == key)
+        }
+        // Items without their response are known by the name of their id.
+        let line = Array(#"{"question_id": 8, "x": 2}"#.utf8)
+        func lines(_ id: String) throws -> Recognition {
+            try Recognition(ofEach: [line, line], name: "l", wishes: .init(id: id))
+        }
+        #expect(try lines("question_id").profile.name == "stackexchange")
+        #expect(try lines("x").profile.name == "unknown")
+    }
+
+    @Test func aListOfObjectsIsNoListOfIDs() throws {
+        var list = try #require(Profile.named("hackernews"))
+        let error = dumpError { () throws(DumpError) in try list.setID(path: "pid") }
+        #expect(error?.message == "pid: profile hackernews reads a list of ids, which have no fields")
+        #expect(try recognised("[3, 2, 1]", .init(id: "")).profile.name == "hackernews")
+        #expect(dumpError { _ = try recognised("[3, 2, 1]", .init(id: "pid")) } != nil)
+    }
+
     @Test func anotherListOfTheSameAPI() throws {
         let users = try recognised(
             #"{"items": [{"user_id": 5, "name": "x"}], "has_more": false, "quota_remaining": 3}"#)
@@ -206,6 +272,17 @@ import Testing
         let ids = found.map { $0.answer?.ids ?? [] }
         #expect(ids.prefix(4) == [["18", "17"], ["16", "15"], ["14", "13"], ["12", "11"]], "\(found)")
         #expect(ids.dropFirst(4).joined().isEmpty)
+    }
+
+    @Test func aNamedListMakesResponsesOfLines() throws {
+        let lines = ["a", "b"].map {
+            Array(#"{"rows": [{"guid": "\#($0)1", "n": 1}, {"guid": "\#($0)2", "n": 2}]}"#.utf8)
+        }
+        for id in [nil, "guid"] {
+            let wishes = Recognition.Wishes(items: "rows", id: id)
+            let found = try Recognition(ofEach: lines, name: "l", wishes: wishes).profile
+            #expect(found.name == "unknown" && found.items.text == "rows" && found.id.path.text == "guid")
+        }
     }
 
     @Test func aMissingOptionalMemberRefusesNothing() throws {

@@ -107,6 +107,13 @@ private func pageForPeople(_ document: ArraySlice<UInt8>) -> String? {
     return titleOfPage(document).map { "it is a page for people: \"\($0)\"" } ?? "it is HTML or XML"
 }
 
+/// Returns what a page of HTML calls itself; nil for any other document.
+func pageOfHTML(_ document: ArraySlice<UInt8>) -> String? {
+    let text = String(decoding: document.prefix(1 << 10), as: UTF8.self)
+    let opening = /\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+)?html\b/.ignoresCase()
+    return text.prefixMatch(of: opening) == nil ? nil : pageForPeople(document)
+}
+
 /// Returns the title of a document of HTML or XML, safe to print; nil if none is near its beginning.
 func titleOfPage(_ document: ArraySlice<UInt8>) -> String? {
     let text = String(decoding: document.prefix(1 << 12), as: UTF8.self)

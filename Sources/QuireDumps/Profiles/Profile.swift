@@ -109,9 +109,13 @@ public struct Profile: Sendable {
 
     /// Takes the id from another field; `path` starts at the item.
     ///
-    /// Throws `.data` if the path is malformed.
+    /// Throws `.data` if the path is malformed, or names a field although the items are the ids.
     public mutating func setID(path: String, type: IDType = .any) throws(DumpError) {
-        id = IDField(path: try FieldPath(path), type: type)
+        let path = try FieldPath(path)
+        if id.path.keys.isEmpty && !path.keys.isEmpty {
+            throw DumpError(.data, "\(path): profile \(name) reads a list of ids, which have no fields")
+        }
+        id = IDField(path: path, type: type)
     }
 
     /// Takes the sort key from another field; `path` starts at the item.

@@ -57,10 +57,17 @@ struct OrderDecision {
 
     /// The caller named the key.
     private func named(_ path: FieldPath) -> Verdict {
-        guard let field = field(path), field.isDescending, !hasFew, field.steps * 2 > items.count - 1 else {
-            return Verdict(order: profile.order, reason: "as the profile says")
+        if let field = field(path), field.isDescending, !hasFew, field.steps * 2 > items.count - 1 {
+            return Verdict(order: .bump, reason: "\(field.path) descends")
         }
-        return Verdict(order: .bump, reason: "\(field.path) descends")
+        if !found.isUnknown { return Verdict(order: profile.order, reason: "as the profile says") }
+        return Verdict(
+            order: .ranked, reason: hasFew ? tooFew : "it is not sorted by \(path)",
+            advice: "--order says what the server promises")
+    }
+
+    private var tooFew: String {
+        items.count == 1 ? "1 post is too few to tell" : "\(items.count) posts are too few to tell"
     }
 
     /// The request says by what the list is sorted.
@@ -101,10 +108,7 @@ struct OrderDecision {
         let plain = found.isUnknown ? OrderClass.ranked : profile.order
         let times = OrderFinding(items, in: outline).times
         if hasFew {
-            let posts = items.count == 1 ? "1 post is" : "\(items.count) posts are"
-            return Verdict(
-                order: plain, reason: "\(posts) too few to tell",
-                advice: Self.open)
+            return Verdict(order: plain, reason: tooFew, advice: Self.open)
         }
         if times.isEmpty {
             return Verdict(

@@ -190,8 +190,10 @@ extension Recognition {
     {
         let items = Array(outline.children(of: 0))
         let objects = items.prefix(8).filter { outline.nodes[$0].kind == .object }
-        for first in objects where wishes.id == nil && wishes.items == nil {
+        for first in objects where wishes.items == nil {
             guard let profile = ofItem(first, outline) else { continue }
+            // The name of the id is all that tells these items.
+            if let id = wishes.id, id != profile.id.path.text { continue }
             let reason = "they are items with \"\(profile.id.path)\""
             return Recognition(
                 Recognizer.Found(profile: profile, reason: reason), wishes, nil, outline, items)
@@ -199,7 +201,8 @@ extension Recognition {
         for item in objects {
             guard let inner = JSONOutline(outline.slice(outline.nodes[item].range)) else { continue }
             let recognizer = Recognizer(wishes: wishes, envelope: nil, outline: inner)
-            guard let found = recognizer.known(), !found.profile.items.keys.isEmpty else { continue }
+            let response = wishes.items == nil ? recognizer.known() : try? recognizer.find()
+            guard let found = response, !found.profile.items.keys.isEmpty else { continue }
             let list = inner.find(found.profile.items.keys).map { Array(inner.children(of: $0)) } ?? []
             return Recognition(found, wishes, nil, inner, list)
         }

@@ -35,36 +35,39 @@ final class Recognizer {
     /// How many items a profile is tried on.
     private static let trialItems = 8
 
-    /// Returns the built-in profile that fits best and finds posts.
+    /// Returns the built-in profile that fits best and finds posts, with the fields that the caller named.
+    ///
+    /// A profile has to fit as it is. With a field that was named by hand, one that asks for little else
+    /// would fit any list that has the field.
     func known() -> Found? {
         var trials: [[String]: [UInt8]] = [:]
         var fits: [ProfileFit] = []
-        for api in wished where isPossible(api) {
+        for api in KnownAPI.all where isPossible(api) {
             let bytes = trials[api.items] ?? trial(of: api)
             trials[api.items] = bytes
             let fit = api.fit(bytes, envelope)
             if fit.fits && fit.posts > 0 { fits.append(fit) }
         }
-        if fits.isEmpty { return nil }
-        guard let best = ProfileFit.ranked(fits).first else { return nil }
-        let (items, id) = (best.profile.items, best.profile.id.path)
+        guard let profile = ProfileFit.ranked(fits).lazy.compactMap({ self.wished($0.profile) }).first else {
+            return nil
+        }
+        let (items, id) = (profile.items, profile.id.path)
         let place = items.keys.isEmpty ? "it is a list" : "\"\(items)\" is a list"
         let what = id.keys.isEmpty ? "ids" : "items with \"\(id)\""
-        return Found(profile: best.profile, reason: "\(place) of \(what)")
+        return Found(profile: profile, reason: "\(place) of \(what)")
     }
 
-    /// The profiles with the paths that the caller gave, those of them that can have them.
-    private var wished: [KnownAPI] {
-        if wishes.items == nil && wishes.id == nil && wishes.key == nil { return KnownAPI.all }
-        return KnownAPI.all.compactMap { api in
-            var profile = api.profile
-            do throws(DumpError) {
-                if let items = wishes.items { try profile.setItems(path: items) }
-                if let id = wishes.id { try profile.setID(path: id) }
-                if let key = wishes.key { try profile.setKey(path: key) }
-            } catch { return nil }
-            return KnownAPI(profile)
-        }
+    /// Returns a profile that fits with the paths that the caller gave; nil if it then finds no posts.
+    private func wished(_ fitting: Profile) -> Profile? {
+        if wishes.items == nil && wishes.id == nil && wishes.key == nil { return fitting }
+        var profile = fitting
+        do throws(DumpError) {
+            if let items = wishes.items { try profile.setItems(path: items) }
+            if let id = wishes.id { try profile.setID(path: id) }
+            if let key = wishes.key { try profile.setKey(path: key) }
+        } catch { return nil }
+        let api = KnownAPI(profile)
+        return api.fit(trial(of: api), envelope).posts > 0 ? profile : nil
     }
 
     /// Compares an API with the outline. That is much cheaper than trying its profile.

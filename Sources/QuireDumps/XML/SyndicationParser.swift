@@ -26,8 +26,8 @@ public final class SyndicationParser {
     /// known about what follows, because most feeds only show their newest items. A relative address starts
     /// at the `xml:base` in force, else at the request's.
     ///
-    /// Throws ``DumpError`` with `.limit` if the document is too large, and with `.data` if it is not RSS or
-    /// Atom.
+    /// Throws ``DumpError`` with `.limit` if the document is too large, with `.syntax` if it is cut, not XML
+    /// or a page for people, and with `.data` if it is not RSS or Atom.
     public static func read(
         _ bytes: [UInt8], envelope: Envelope? = nil, limit: Int = PageParser.defaultLimit, name: String
     ) throws(DumpError) -> Response {
@@ -39,6 +39,7 @@ public final class SyndicationParser {
             if let status = envelope?.status, !(200..<300 ~= status) {
                 throw DumpError(.data, "HTTP \(status)")
             }
+            if let page = pageOfHTML(bytes[...]) { throw DumpError(.syntax, "\(page), neither RSS nor Atom") }
             let result = bytes.withUnsafeBufferPointer { document in
                 Result { () throws(DumpError) in
                     try SyndicationParser(document, name, envelope?.request).response()

@@ -116,7 +116,7 @@ final class XMLParser {
         if status == XML_STATUS_OK { return true }
         if failure == nil {
             let reason = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) }
-            note(.data, "not XML: \(reason ?? "unknown error")")
+            note(.syntax, "not XML: \(reason ?? "unknown error")")
         }
         return false
     }

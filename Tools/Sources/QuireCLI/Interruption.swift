@@ -8,6 +8,9 @@ enum Interruption {
     /// The signal received, or 0.
     static var received: Int32 { signal.load(ordering: .relaxed) }
 
+    /// What was received, in words.
+    static var name: String { received == SIGTERM ? "SIGTERM" : "Ctrl-C" }
+
     static func watch() {
         _ = received  // the handler must not be the one that creates the variable
         handle([SIGINT, SIGTERM], flags: Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_RESTART)) {

@@ -38,7 +38,9 @@ struct QuireTool: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         occupyStandardStreams()
         do {
-            try CommandNames.require(Array(CommandLine.arguments.dropFirst()))
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            try CommandNames.require(arguments)
+            try OptionLetters.require(arguments)
             var command = try parseAsRoot()
             try command.run()
             Messages.writeEnd(0)

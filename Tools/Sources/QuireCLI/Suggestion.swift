@@ -54,6 +54,20 @@ enum CommandNames {
     }
 }
 
+/// Letters after one hyphen, which the parser takes for options of a letter each.
+enum OptionLetters {
+    /// Throws if a name that begins with a hyphen would be taken for a request for help, because of an `h` in
+    /// it. The parser itself refuses the other ones.
+    static func require(_ arguments: [String]) throws {
+        let taken = arguments.prefix { $0 != "--" }.first {
+            $0.wholeMatch(of: /-[A-Za-z]\w*/) != nil && $0.count > 2 && $0.contains("h")
+        }
+        guard let taken else { return }
+        throw Failure(
+            .usage, "there is no option \(shown(taken, limit: 60)); a name that begins with - goes after --")
+    }
+}
+
 extension ParsableCommand {
     /// The word for it on the command line.
     fileprivate static var name: String { configuration.commandName ?? "\(Self.self)".lowercased() }

@@ -112,6 +112,11 @@ struct CollectionToolTests {
         for name in ["a", "b"] { _ = try box.quire(["ingest", box.cache, name] + pages) }
         #expect(try box.quire("rename", box.cache, "a", "b").status == 65)
         #expect(try box.quire("rename", box.cache, "a", "").status == 64)
+        let taken = try box.quire("rename", box.cache, "a", "-dash")
+        #expect(taken.status == 64 && taken.err.contains("no option -dash; a name that"), "\(taken)")
+        #expect(try box.quire("rename", box.cache, "a", "--", "-dash").status == 0)
+        #expect(try box.quire("rename", box.cache, "--", "-dash", "a").status == 0)
+        #expect(try box.quire("rename", "-h").out.contains("USAGE: quire rename"))
         #expect(try box.quire("rename", box.cache, "a", "c").out == "a: is called c now\n")
         _ = try box.quire(["ingest", box.cache, "a"] + pages)
         let feeds = try box.quire("feeds", box.cache, "--json").objects()

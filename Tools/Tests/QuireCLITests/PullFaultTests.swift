@@ -101,10 +101,10 @@ struct PullFaultTests {
     @Test("what is no list of a known API is refused, and leaves nothing")
     func foreign() async throws {
         let answers = [
-            ("<html><body>hello</body></html>", "neither RSS nor Atom"),
+            ("<posts><post/></posts>", "neither RSS nor Atom"),
             (#"{"rows": [{"x": 1}, {"x": 2}]}"#, #"items of "rows""#),
             (#"{"items": [], "has_more": false}"#, "the page is empty"),
-            ("not json", "neither an object nor a list"),
+            ("17", "neither an object nor a list"),
         ]
         for (answer, words) in answers {
             let server = try await ListServer.start(posts: 1) { _, _, _ in .json(answer) }
@@ -115,6 +115,29 @@ struct PullFaultTests {
         }
         let unreachable = try await Sandbox().pull("so", "http://127.0.0.1:1/x", "--pages", "1")
         #expect(unreachable.status == 75)
+    }
+
+    @Test(
+        "a first answer that is none is asked for three times, and leaves nothing",
+        arguments: [
+            ("<!doctype html><title>Sign in</title><br>", #"page for people: "Sign in""#),
+            ("<?xml version=\"1.0\"?>\n<html><body>hello</body></html>", "it is HTML"),
+            ("<rss version=\"2.0\"><channel><item><title>a", "not XML: "), ("", "not JSON: "),
+            ("{\"items\": [{\"question_id\": 6", "not JSON: it is cut"), ("<<", "not XML: "),
+        ], [("--order", "ranked"), ("--profile", "stackexchange")])
+    func firstAnswerIsNone(
+        answer: (text: String, words: String), option: (name: String, value: String)
+    ) async throws {
+        let server = try await ListServer.start(posts: 1) { _, _, _ in .json(answer.text) }
+        let box = try Sandbox()
+        let failure = await #expect(throws: Failure.self) {
+            _ = try await PullInside(box, "so", server.url, option.name, option.value)
+        }
+        #expect(failure?.status == .temporary && server.requests.count == 3, "\(failure as Any)")
+        let message = failure?.message ?? ""
+        #expect(message.contains("tried 3 times: ") && message.hasSuffix("; the next call asks again"))
+        #expect(option.name == "--profile" || message.contains(answer.words), "\(message)")
+        #expect(!FileManager.default.fileExists(atPath: box.cache))
     }
 
     @Test(

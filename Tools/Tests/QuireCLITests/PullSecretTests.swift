@@ -71,6 +71,17 @@ struct PullSecretTests {
         try holdsNoSecret(box, run)
     }
 
+    @Test("a header that a redirection takes to another server cannot hold a secret")
+    func redirected() async throws {
+        for header in ["User-Agent", "accept"] {
+            let box = try Sandbox()
+            let run = try await box.pull(
+                "gh", "http://127.0.0.1:1/x", "--header", "\(header): {env:QUIRE_TEST_SECRET}",
+                environment: ["QUIRE_TEST_SECRET": Self.secret])
+            #expect(run.status == 64 && run.err.contains("takes it to other servers"), "\(run)")
+        }
+    }
+
     @Test("files that others may read, and secrets in arguments, are refused")
     func files() async throws {
         let box = try Sandbox()

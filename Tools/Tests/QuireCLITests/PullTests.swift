@@ -186,18 +186,20 @@ struct PullTests {
         #expect(never.status == 64 && never.err.contains("feed so was never pulled"), "\(never)")
     }
 
-    @Test("Ctrl-C ends between two commits; the next call goes on")
-    func interrupted() async throws {
+    @Test(
+        "Ctrl-C and SIGTERM end between two commits, and are told apart; the next call goes on",
+        arguments: [(SIGINT, "Ctrl-C"), (SIGTERM, "SIGTERM")])
+    func interrupted(signal: Int32, name: String) async throws {
         let held = Signalled()
         let server = try await ListServer.start(posts: 300) { number, _, _ in
-            if number == 4 { held.process?.send(SIGINT) }
+            if number == 4 { held.process?.send(signal) }
             return nil
         }
         let box = try Sandbox()
         let process = try PullProcess(box, ["so", server.url, "--pause", "0s"])
         held.hold(process)
         let run = await process.end()
-        #expect(run.status == 130 && run.out.contains("the next call goes on here"))
+        #expect(run.status == 130 && run.out.contains("stopped: \(name); the next call goes on here"))
         #expect(try await box.pull("so").status == 0)
         #expect(try await box.rows(of: "so") == server.ids)
     }

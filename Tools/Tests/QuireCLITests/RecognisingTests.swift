@@ -91,6 +91,26 @@ struct RecognisingTests {
         #expect(other.err.contains("it looks like a response for --profile stackexchange"))
     }
 
+    @Test("a list without an API keeps its posts and bodies, whatever --id and --key name")
+    func namedFields() throws {
+        let box = try Sandbox()
+        let rows = (1...3).reversed().map { #"{"pid": \#($0), "changed": \#($0)0, "body": "text \#($0)"}"# }
+        try box.write("l.ndjson", rows.joined(separator: "\n"))
+        try box.write("1.json", "[\(rows[0]), \(rows[1])]")
+        try box.write("2.json", "[\(rows[2])]")
+        for (number, files) in [["l.ndjson"], ["1.json", "2.json"]].enumerated() {
+            for (name, order) in [("any", []), ("bump", ["--order", "bump"])] {
+                let feed = "\(name)\(number)"
+                let fields = ["--id", "pid", "--key", "changed"] + order
+                let run = try box.quire(["ingest", box.cache, feed] + files.map(box.path) + fields)
+                #expect(run.status == 0 && run.out.contains("read without a profile: "), "\(run)")
+                #expect(!run.out.contains("no body") && run.out.contains("0 moved, 0 removed"), "\(run)")
+                #expect(try box.quire("export", box.cache, feed, "--ndjson").lines.count == 3)
+            }
+        }
+        #expect(try box.quire("check", box.cache).status == 0)
+    }
+
     @Test("a response that does not say what it is names the option that settles it")
     func refused() throws {
         let box = try Sandbox()

@@ -162,7 +162,7 @@ struct EndLine: Encodable, Sendable {
         case .quota: "the quota of the server is used up\(opens)"
         case .pause: "the server asks for a pause\(opens)"
         case .server, .network, .stuck: reason
-        case .interrupted: "Ctrl-C; the next call goes on here"
+        case .interrupted: "\(Interruption.name); the next call goes on here"
         }
     }
 }

@@ -156,6 +156,8 @@ struct PullHeader: Sendable {
 
     /// They are secrets, whatever their value is.
     private static let secret: Set = ["authorization", "proxy-authorization", "cookie", "x-api-key"]
+    /// They go to other servers too, after a redirection.
+    private static let shared: Set = ["user-agent", "accept"]
     /// The tool writes them itself.
     private static let own: Set = [
         "host", "content-length", "transfer-encoding", "connection", "range", "if-none-match", "if-match",
@@ -178,6 +180,11 @@ struct PullHeader: Sendable {
         text = try SecretText(String(value))
         if Self.own.contains(name.lowercased()) {
             throw Failure(.usage, "--header \(name): quire writes this header itself")
+        }
+        if Self.shared.contains(name.lowercased()) && text.hasReference {
+            throw Failure(
+                .usage,
+                "--header \(name): a redirection takes it to other servers, so it cannot hold a secret")
         }
         if Self.secret.contains(name.lowercased()) && !text.hasReference {
             throw Failure(

@@ -306,9 +306,14 @@ import Testing
         let fixture = try PagerFixture(Self.options)
         let source = try HTTPSource("\(server.address)/list", profile: Self.wire.profile) { request in
             request.setValue("secret", forHTTPHeaderField: "X-Key")
+            request.setValue("reader/1", forHTTPHeaderField: "User-Agent")
         }
         try await fixture.pager(source).refresh()
         #expect(try fixture.picture.hasPrefix("[3 2 1]"))
+        for request in server.requests + other.requests {
+            #expect(request.headers[HTTPHeader("User-Agent")] == "reader/1")
+            #expect(request.headers[HTTPHeader("Accept")] == "application/json")
+        }
         let key = HTTPHeader("X-Key")
         #expect(server.requests.map { $0.headers[key] } == ["secret", "secret"])
         #expect(other.requests.map { $0.headers[key] } == [nil])
