@@ -560,8 +560,10 @@ const char *QUIRE_NONNULL quire_finding_name(int32_t code);
 
 /*
  * Writes a compact copy of the last commit. No file may exist at the path. Others may read and write meanwhile.
- * The copy appears only when it is complete and on disk.
- * Errors: QUIRE_BAD_ARGUMENT if something exists at the path. [any] Since 0.1
+ * The copy appears only when it is complete and on disk; until then it is <path>.copying, which only this user
+ * may read. The next copy to the path removes one that a killed process left.
+ * Errors: QUIRE_BAD_ARGUMENT if something exists at the path, QUIRE_BUSY if another copy to it is being made.
+ * [any] Since 0.1
  */
 quire_status quire_copy(quire_cache *QUIRE_NONNULL cache, const char *QUIRE_NONNULL path);
 

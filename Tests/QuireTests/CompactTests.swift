@@ -53,6 +53,25 @@ import Testing
             } == [])
     }
 
+    /// What is written aside is as private as the cache, at every moment that is seen here.
+    @Test func theDraftsArePrivate() throws {
+        let feed = try storage.cache.feed(named: "f")
+        try ingest(1...50, into: feed)
+        try feed.delete(PostID(20))  // so that a second draft is made
+        let path = try closed()
+        var seen: Set<String> = []
+        try Cache.compact(at: path) { _ in
+            let files = try FileManager.default.contentsOfDirectory(atPath: storage.folder)
+            for name in files where name.hasPrefix("closed.quire.compacted") {
+                let file = storage.folder + "/" + name
+                let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+                #expect(mode as? Int == 0o600, "\(name)")
+                seen.insert(name)
+            }
+        }
+        #expect(seen.isSuperset(of: ["closed.quire.compacted", "closed.quire.compacted-2"]))
+    }
+
     @Test func aCacheThatIsOpenIsRefused() throws {
         for attempt in [{ _ = try Cache.compact(at: $0) }, { _ = try Cache.repair(at: $0) }]
             as [(String) throws -> Void]

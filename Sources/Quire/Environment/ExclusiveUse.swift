@@ -91,6 +91,7 @@ struct ExclusiveUse: ~Copyable {
     func copy(_ path: String, to target: String) throws(QuireError) {
         let handle = try Environment.openHandle(path, CacheOptions(), takesLocks: false)
         defer { mdb_env_close(handle) }
-        try check(mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT)), "cannot copy to \(target)", path)
+        let file = try DraftFile(target)
+        try Environment.copyCompactly(handle, of: path, to: file.descriptor, file.path)
     }
 }
