@@ -61,7 +61,8 @@
  *           Writers take turns, across threads and processes; a write returns when its commit is on disk
  *           (see quire_durability).
  * Processes Any number of processes may use one file at the same time, in any language. Not on a network
- *           file system. After fork(), if the process had ever opened a cache, every call in the child
+ *           file system, and not by two names (hard links), each of which would have locks of its own: a file
+ *           with a second name is opened with QUIRE_READ_ONLY only, else QUIRE_IO. After fork(), if the process had ever opened a cache, every call in the child
  *           returns QUIRE_FORKED and every release does nothing; the parent is not affected. Open caches
  *           after forking, or exec.
  * Callbacks get the context they were passed with, run on the calling thread before the call returns, and
@@ -318,7 +319,8 @@ enum {
      *   there.
      * - Else writers would not notice this reader and could reuse what it reads. So the newest commit is copied to
      *   a temporary file without a name (in TMPDIR), and all snapshots show that commit; quire_wait() ends only
-     *   by its timeout. Open the cache again to see what was written later.
+     *   by its timeout. Open the cache again to see what was written later. The same if the file has another name
+     *   (a hard link), by which others may write to it with other locks.
      * Errors of quire_open() with this flag: QUIRE_IO if there is no file; QUIRE_BUSY if commits are so frequent that
      * none could be copied. A cache that this process has open for reading only cannot be opened for writing
      * until it is closed: QUIRE_BUSY.

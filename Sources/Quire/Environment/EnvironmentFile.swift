@@ -57,16 +57,6 @@ extension Environment {
         try check(status, "cannot copy to \(name)", path)
     }
 
-    /// Returns the name of the draft. It is the same for all processes, since the ``OpenLock`` admits only
-    /// one at a time.
-    private static func draft(of path: String) -> String {
-        #if os(Linux)
-            "\(path).new"
-        #else
-            "\(path).new-\(getpid())"
-        #endif
-    }
-
     /// Removes the draft, even one left by a process that has ended.
     static func removeDraft(of path: String) {
         for end in ["-lock", ""] { unlink(draft(of: path) + end) }

@@ -30,8 +30,9 @@ struct ExclusiveUse: ~Copyable {
         let file = try Environment.reserve(path)
         let openLock: OpenLock
         do throws(QuireError) {
-            openLock = try OpenLock(path)
+            openLock = try DiskSpace.withoutSizeSignal { () throws(QuireError) in try OpenLock(path) }
             try openLock.requireAlone()
+            try Environment.requireOneName(path)
         } catch {
             Environment.forget(file)
             throw error
@@ -60,13 +61,12 @@ struct ExclusiveUse: ~Copyable {
     }
 
     /// Gives the file a second name, which it keeps after it was replaced. Returns that name.
-    func keep(as kind: String) throws(QuireError) -> String {
+    func keep() throws(QuireError) -> String {
         var number = 1
         while true {
-            let name = "\(path).\(kind)-\(number)"
+            let name = Environment.keptFile(of: path, number)
             if link(path, name) == 0 { return name }
             if errno != EEXIST { throw QuireError.system("cannot keep the damaged file", path, errno) }
-            if let other = try? FileCheck.key(name), other == file { return name }  // from an earlier run
             number += 1
         }
     }

@@ -49,7 +49,7 @@ extension Cache {
         try progress(0.95)
         var kept: String?
         if !dryRun {
-            kept = try use.keep(as: "corrupt")
+            kept = try use.keep()
             try use.replace(with: draft)
         }
         return RepairReport(

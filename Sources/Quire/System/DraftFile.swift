@@ -66,8 +66,9 @@ struct DraftFile: ~Copyable {
     }
 
     private static func isNamed(_ descriptor: Int32, _ path: String) -> Bool {
-        var (own, named) = (stat(), stat())
-        return fstat(descriptor, &own) == 0 && lstat(path, &named) == 0
-            && own.st_dev == named.st_dev && own.st_ino == named.st_ino
+        var status = stat()
+        return fstat(descriptor, &status) == 0
+            && FileCheck.isName(
+                path, of: FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)))
     }
 }

@@ -9,7 +9,7 @@ extension Cache {
         if try !FileCheck.isMissing(path) {
             throw QuireError(.badArgument, "\(path): exists already")
         }
-        let draft = try DraftFile("\(path).copying")
+        let draft = try DraftFile(Environment.copyDraft(of: path))
         defer { draft.remove() }
         try environment.copyCompactly(to: draft)
         try draft.sync()
