@@ -6,12 +6,12 @@
     import Darwin
 #endif
 
-// The names of a cache's file. Each name has lock files of its own, so programs that open one file by two names
-// do not see each other, and would damage it.
+// The names of a cache's file. Each name has lock files of its own, so programs that open one file by two
+// names do not see each other, and would damage it.
 
 extension Environment {
-    /// Returns the name of a file in the making, which becomes a cache. It is the same for all processes, since
-    /// the ``OpenLock`` admits only one at a time.
+    /// Returns the name of a file in the making, which becomes a cache. It is the same for all processes,
+    /// since the ``OpenLock`` admits only one at a time.
     static func draft(of path: String) -> String {
         #if os(Linux)
             "\(path).new"
@@ -28,8 +28,8 @@ extension Environment {
         "\(path).corrupt-\(number)"
     }
 
-    /// Throws if the file has a name that is not of a cache in the making or in repair. Those are removed: the
-    /// process that gave it was killed, or has yet to do no more than that. Call it with opening locked.
+    /// Throws if the file has a name that is not of a cache in the making or in repair. Those are removed:
+    /// the process that gave it was killed, or has yet to do no more than that. Call it with opening locked.
     static func requireOneName(_ path: String) throws(QuireError) {
         let (file, count) = try FileCheck.names(of: path)
         if count == 1 { return }
@@ -39,8 +39,8 @@ extension Environment {
         if try FileCheck.names(of: path).count == 1 { return }
         throw QuireError(
             .io,
-            "\(path): has another name (a hard link), and who opens it by that one would not see the locks of "
-                + "this one: remove one of the names, or put a copy of the file in place of one")
+            "\(path): has another name (a hard link), and who opens it by that one would not see the locks "
+                + "of this one: remove one of the names, or put a copy of the file in place of one")
     }
 
     /// Returns true if another program may write to the file with the locks of another name. Call it with
