@@ -61,7 +61,8 @@
  *           Writers take turns, across threads and processes; a write returns when its commit is on disk
  *           (see quire_durability).
  * Processes Any number of processes may use one file at the same time, in any language. Not on a network
- *           file system. After fork(), if the process had ever opened a cache, every call in the child
+ *           file system, and not by two names (hard links), each of which would have locks of its own: a file
+ *           with a second name is opened with QUIRE_READ_ONLY only, else QUIRE_IO. After fork(), if the process had ever opened a cache, every call in the child
  *           returns QUIRE_FORKED and every release does nothing; the parent is not affected. Open caches
  *           after forking, or exec.
  * Callbacks get the context they were passed with, run on the calling thread before the call returns, and
@@ -321,7 +322,8 @@ enum {
      *   there.
      * - Else writers would not notice this reader and could reuse what it reads. So the newest commit is copied to
      *   a temporary file without a name (in TMPDIR), and all snapshots show that commit; quire_wait() ends only
-     *   by its timeout. Open the cache again to see what was written later.
+     *   by its timeout. Open the cache again to see what was written later. The same if the file has another name
+     *   (a hard link), by which others may write to it with other locks.
      * Errors of quire_open() with this flag: QUIRE_IO if there is no file; QUIRE_BUSY if commits are so frequent that
      * none could be copied. A cache that this process has open for reading only cannot be opened for writing
      * until it is closed: QUIRE_BUSY.
@@ -563,8 +565,10 @@ const char *QUIRE_NONNULL quire_finding_name(int32_t code);
 
 /*
  * Writes a compact copy of the last commit. No file may exist at the path. Others may read and write meanwhile.
- * The copy appears only when it is complete and on disk.
- * Errors: QUIRE_BAD_ARGUMENT if something exists at the path. [any] Since 0.1
+ * The copy appears only when it is complete and on disk; until then it is <path>.copying, which only this user
+ * may read. The next copy to the path removes one that a killed process left.
+ * Errors: QUIRE_BAD_ARGUMENT if something exists at the path, QUIRE_BUSY if another copy to it is being made.
+ * [any] Since 0.1
  */
 quire_status quire_copy(quire_cache *QUIRE_NONNULL cache, const char *QUIRE_NONNULL path);
 

@@ -125,6 +125,39 @@ import Testing
         #expect(throws: QuireError.self) { try storage.cache.copy(to: path("copy.quire")) }
     }
 
+    private func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    /// While it is written, too.
+    @Test func aCopyIsPrivate() throws {
+        let draft = try DraftFile(path("copy.quire.copying"))
+        try storage.cache.environment.copyCompactly(to: draft)
+        #expect(try mode(draft.path) == 0o600)
+        draft.remove()
+        try storage.cache.copy(to: path("copy.quire"))
+        #expect(try mode(path("copy.quire")) == 0o600)
+    }
+
+    /// What a killed process left is removed, readable by others or not; what another is writing is not.
+    @Test func aCopyThatWasLeftIsRemoved() throws {
+        for mode in [0o600, 0o644] {
+            try Data(count: 100).write(to: URL(fileURLWithPath: path("copy.quire.copying")))
+            #expect(chmod(path("copy.quire.copying"), mode_t(mode)) == 0)
+            try storage.cache.copy(to: path("copy.quire"))
+            #expect(try self.mode(path("copy.quire")) == 0o600)
+            #expect(!FileManager.default.fileExists(atPath: path("copy.quire.copying")))
+            #expect(try Cache.verify(at: path("copy.quire")).isEmpty)
+            try FileManager.default.removeItem(atPath: path("copy.quire"))
+        }
+        let other = try DraftFile(path("copy.quire.copying"))
+        #expect { try storage.cache.copy(to: path("copy.quire")) } throws: {
+            ($0 as? QuireError)?.code == .busy
+        }
+        #expect(FileManager.default.fileExists(atPath: other.path))
+        #expect(!FileManager.default.fileExists(atPath: path("copy.quire")))
+    }
+
     @Test func theMapGrows() throws {
         var options = CacheOptions(durability: .relaxed, mapSize: 1 << 20)
         options.tuning = Tuning()

@@ -53,6 +53,49 @@ import Testing
             } == [])
     }
 
+    /// What is written aside is as private as the cache, at every moment that is seen here.
+    @Test func theDraftsArePrivate() throws {
+        let feed = try storage.cache.feed(named: "f")
+        try ingest(1...50, into: feed)
+        try feed.delete(PostID(20))  // so that a second draft is made
+        let path = try closed()
+        var seen: Set<String> = []
+        try Cache.compact(at: path) { _ in
+            let files = try FileManager.default.contentsOfDirectory(atPath: storage.folder)
+            for name in files where name.hasPrefix("closed.quire.compacted") {
+                let file = storage.folder + "/" + name
+                let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+                #expect(mode as? Int == 0o600, "\(name)")
+                seen.insert(name)
+            }
+        }
+        #expect(seen.isSuperset(of: ["closed.quire.compacted", "closed.quire.compacted-2"]))
+    }
+
+    /// It is an error, as for every other write, and no signal that ends the process.
+    @Test func aLimitOfFileSizesIsKept() async {
+        await #expect(processExitsWith: .success) {
+            let storage = try TemporaryCache()
+            let feed = try storage.cache.feed(named: "f")
+            var answer = Answer(next: .end)
+            for id in 1...50 as ClosedRange<UInt64> {
+                answer.append(id: PostID(id), body: Array(repeating: 1, count: 4_000))
+            }
+            _ = try feed.ingest(answer, for: feed.plan(.head).request!.ticket)
+            let path = storage.folder + "/closed.quire"
+            try storage.cache.copy(to: path)
+            limitFileSizes(to: 100_000)
+            do {
+                try Cache.compact(at: path)
+                _exit(1)
+            } catch let error as QuireError {
+                if error.code != .diskFull { _exit(2) }
+            }
+            let files = try FileManager.default.contentsOfDirectory(atPath: storage.folder)
+            if files.contains(where: { $0.contains("compacted") }) { _exit(3) }
+        }
+    }
+
     @Test func aCacheThatIsOpenIsRefused() throws {
         for attempt in [{ _ = try Cache.compact(at: $0) }, { _ = try Cache.repair(at: $0) }]
             as [(String) throws -> Void]

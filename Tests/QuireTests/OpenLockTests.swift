@@ -62,15 +62,62 @@ import Testing
         withExtendedLifetime(holder) {}
     }
 
-    @Test("What a process left that was killed while it named a new cache goes; the user's own link stays")
-    func leftDraft() throws {
+    @Test("What a process left that was killed while it named a new cache, a copy or a damaged file goes")
+    func leftNames() throws {
         _ = try Cache(at: path)
-        let own = folder.path + "/own.quire"
-        for name in [path + ".new", own] { #expect(link(path, name) == 0) }
+        try Data().write(to: URL(fileURLWithPath: path + ".corrupt-1"))
+        for name in ["new", "copying", "corrupt-2"] { #expect(link(path, path + "." + name) == 0) }
         try Data().write(to: URL(fileURLWithPath: path + ".new-lock"))
+        #expect(try Cache(at: path, options: CacheOptions(isReadOnly: true)).feeds().isEmpty)
+        #expect(try names().count == 8, "who reads only leaves all as it is")
         #expect(try Cache(at: path).feeds().isEmpty)
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        #expect(names == ["own.quire", "test.quire", "test.quire-lock", "test.quire-open"])
+        #expect(try names() == ["test.quire", "test.quire-lock", "test.quire-open", "test.quire.corrupt-1"])
+        for upkeep in [{ _ = try Cache.compact(at: $0) }, { _ = try Cache.repair(at: $0) }]
+            as [(String) throws -> Void]
+        {
+            #expect(link(path, path + ".corrupt-2") == 0)
+            try upkeep(path)
+            #expect(try names().count == 4)
+        }
+    }
+
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
+
+    @Test("A file with a hard link is not opened to write by either name, and read without its locks")
+    func hardLinks() throws {
+        _ = try Cache(at: path).feed(named: "f")
+        let other = folder.path + "/other.quire"
+        #expect(link(path, other) == 0)
+        for name in [path, other] {
+            for attempt in [
+                { _ = try Cache(at: $0) }, { _ = try Cache.compact(at: $0) },
+                { _ = try Cache.repair(at: $0) },
+            ] as [(String) throws -> Void] {
+                #expect { try attempt(name) } throws: { error in
+                    guard let error = error as? QuireError else { return false }
+                    return error.code == .io && error.message.hasPrefix("\(name): has another name")
+                }
+            }
+            let reader = try Cache(at: name, options: CacheOptions(isReadOnly: true))
+            #expect(try reader.feeds().map(\.name) == ["f"])
+            #expect(try Cache.verify(at: name) + reader.check() == [])
+        }
+        #expect(unlink(other) == 0)
+        #expect(try Cache(at: path).feeds().map(\.name) == ["f"])
+    }
+
+    @Test("A copy that has just been named is a cache, before the name of its draft is gone")
+    func namedCopy() throws {
+        let cache = try Cache(at: path)
+        let copy = folder.path + "/copy.quire"
+        let draft = try DraftFile(copy + ".copying")
+        try cache.environment.copyCompactly(to: draft)
+        try FileCheck.name(draft.path, copy, isNew: true)
+        #expect(try Cache(at: copy).feeds().isEmpty)
+        draft.remove()
+        #expect(try Cache(at: copy).feeds().isEmpty)
     }
 
     @Test("An open lock that is free is not set up again; one of a killed writer is")

@@ -184,6 +184,50 @@ import Testing
 }
 
 extension RepairTests {
+    /// Two gaps that say the same of themselves, in one of two feeds. A number of an edge is given anew; what
+    /// contradicts itself takes no other feed along.
+    @Test(arguments: [false, true]) func oneFeedContradictsItself(_ isLost: Bool) throws {
+        let storage = try TemporaryCache()
+        for name in ["a", "b"] {
+            let feed = try storage.cache.feed(named: name)
+            for page in 0..<5 as Range<UInt64> {
+                var answer = Answer(next: .token("n\(page)"))
+                for i in 0..<5 as Range<UInt64> { answer.append(id: PostID(100 - page * 5 - i), body: [1]) }
+                let plan = try feed.plan(page == 0 ? .head : .tail)
+                _ = try feed.ingest(answer, for: plan.request!.ticket)
+            }
+            _ = try feed.evict([(91...95), (81...85)].flatMap { $0.map { PostID($0) } })
+        }
+        let path = storage.folder + "/copy.quire"
+        try storage.cache.copy(to: path)
+        do {
+            let cache = try Cache(at: path)
+            let feed = try cache.feed(named: "b").number
+            try cache.environment.write { transaction in
+                let gaps = try transaction.withCursor(.gaps(of: feed)) { cursor in
+                    var gaps: [(UInt64, GapRecord)] = []
+                    var found = try cursor.first()
+                    while let (key, value) = found {
+                        gaps.append((NumberKey(key)!.number, try GapRecord(value, "a gap")))
+                        found = try cursor.next()
+                    }
+                    return gaps
+                }
+                var second = gaps[1].1
+                second.gap.down.number = gaps[0].1.gap.down.number
+                if isLost { second.gap.since = 1 << 60 }
+                try transaction.put(.gaps(of: feed), NumberKey(gaps[1].0), second)
+            }
+        }
+        #expect(try !Cache.verify(at: path).isEmpty)
+        let report = try Cache.repair(at: path)
+        #expect(report.feeds.map(\.name) == ["a", "b"] && report.feeds.map(\.isLost) == [false, isLost])
+        #expect(report.feeds[0].isWhole && report.feeds[1].isWhole == !isLost && !report.isEmptied)
+        let cache = try Cache(at: path)
+        #expect(try cache.check().isEmpty)
+        #expect(try cache.feeds().map(\.name) == (isLost ? ["a"] : ["a", "b"]))
+    }
+
     /// The last commit of the log has another number, as after a flipped bit of its key: the repaired log
     /// goes on there, and reaches back as far as it must.
     @Test func aCommitOfAnotherNumber() throws {

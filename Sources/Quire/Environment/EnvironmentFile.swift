@@ -41,23 +41,20 @@ extension Environment {
     }
 
     /// Writes the records, without free space, to a new file.
-    func copyCompactly(to target: String) throws {
-        try read { _ in
-            let status = DiskSpace.withoutSizeSignal {
-                mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT))
-            }
-            try check(status, "cannot copy to \(target)", path)
-        }
+    func copyCompactly(to target: borrowing DraftFile) throws {
+        // A closure cannot keep what is borrowed.
+        let (descriptor, name) = (target.descriptor, target.path)
+        try read { _ in try Self.copyCompactly(handle, of: path, to: descriptor, name) }
     }
 
-    /// Returns the name of the draft. It is the same for all processes, since the ``OpenLock`` admits only
-    /// one at a time.
-    private static func draft(of path: String) -> String {
-        #if os(Linux)
-            "\(path).new"
-        #else
-            "\(path).new-\(getpid())"
-        #endif
+    /// The same with what LMDB has open. LMDB creates no file here: it would let others read it (mode 0666).
+    static func copyCompactly(
+        _ handle: OpaquePointer, of path: String, to descriptor: Int32, _ name: String
+    ) throws(QuireError) {
+        let status = DiskSpace.withoutSizeSignal {
+            mdb_env_copyfd2(handle, descriptor, UInt32(MDB_CP_COMPACT))
+        }
+        try check(status, "cannot copy to \(name)", path)
     }
 
     /// Removes the draft, even one left by a process that has ended.

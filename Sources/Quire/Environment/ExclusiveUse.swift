@@ -30,8 +30,9 @@ struct ExclusiveUse: ~Copyable {
         let file = try Environment.reserve(path)
         let openLock: OpenLock
         do throws(QuireError) {
-            openLock = try OpenLock(path)
+            openLock = try DiskSpace.withoutSizeSignal { () throws(QuireError) in try OpenLock(path) }
             try openLock.requireAlone()
+            try Environment.requireOneName(path)
         } catch {
             Environment.forget(file)
             throw error
@@ -60,13 +61,12 @@ struct ExclusiveUse: ~Copyable {
     }
 
     /// Gives the file a second name, which it keeps after it was replaced. Returns that name.
-    func keep(as kind: String) throws(QuireError) -> String {
+    func keep() throws(QuireError) -> String {
         var number = 1
         while true {
-            let name = "\(path).\(kind)-\(number)"
+            let name = Environment.keptFile(of: path, number)
             if link(path, name) == 0 { return name }
             if errno != EEXIST { throw QuireError.system("cannot keep the damaged file", path, errno) }
-            if let other = try? FileCheck.key(name), other == file { return name }  // from an earlier run
             number += 1
         }
     }
@@ -91,6 +91,7 @@ struct ExclusiveUse: ~Copyable {
     func copy(_ path: String, to target: String) throws(QuireError) {
         let handle = try Environment.openHandle(path, CacheOptions(), takesLocks: false)
         defer { mdb_env_close(handle) }
-        try check(mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT)), "cannot copy to \(target)", path)
+        let file = try DraftFile(target)
+        try Environment.copyCompactly(handle, of: path, to: file.descriptor, file.path)
     }
 }

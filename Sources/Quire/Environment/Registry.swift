@@ -63,7 +63,7 @@ extension Environment {
         let found = try FileCheck.find(path)
         let isMissing = found == nil
         var isUnflushed = false
-        if let file = found?.key {
+        if let file = found {
             if let known = registry.first(where: { $0.file == file }) {
                 if known.isReserved { throw QuireError(.busy, "\(path): is being repaired or compacted") }
                 return known.environment
@@ -85,8 +85,12 @@ extension Environment {
         if isMissing {
             try create(path, options)
             try FileCheck.requireCache(path)
-        } else if found?.hasOtherNames ?? false, !options.isReadOnly {
-            removeDraft(of: path)  // of a process that was killed when it had just named the file
+        }
+        if !options.isReadOnly {
+            try requireOneName(resolved)
+        } else if try hasForeignName(resolved) {
+            openLock.release()
+            return try openUnlocked(path, options)
         }
         let file = try FileCheck.key(path)
         try openLock.publish(file, sharing: LMDBVersion.canShare(LMDBVersion.loaded))

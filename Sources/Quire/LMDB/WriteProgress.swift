@@ -15,8 +15,10 @@ final class WriteProgress {
     /// The largest size of the file so far. The file never shrinks.
     var fileSize: Int64 = 0
     private(set) var commits = 0
-    /// How many bytes of bodies may be stored before the file system is asked again how many are left.
+    /// How many bytes may be added because of bodies before the file system is asked again how many are left.
     @exclusivity(unchecked) var headroom = 0
+    /// About how many bytes its transaction adds to the file when it is committed, because of bodies.
+    @exclusivity(unchecked) var unwritten = 0
     /// What the id index keeps for the next write: its ``MergeMemory``.
     @exclusivity(unchecked) var mergeMemory: AnyObject?
     /// What a write left for the next one: its ``LoadedFeeds``. Nil while a session has them.
@@ -40,6 +42,7 @@ final class WriteProgress {
     func begin(_ transaction: Transaction) {
         if loadedAt &+ 1 != transaction.number { loadedFeeds = nil }
         (loadedAt, isUnchanged) = (.max, true)
+        unwritten = 0
     }
 
     /// Notes that the transaction with this number was committed. If nothing was written in it, LMDB writes

@@ -10,12 +10,18 @@ struct CacheRebuilder {
     private let progress: (Double) throws -> Void
     private var done = 0
     private let chunkCount: Int
+    /// The names of feeds that are lost, although their records read back.
+    private let leftOut: Set<String>
 
     /// The approximate number of bytes of bodies that one commit writes.
     private static let byteLimit = 8 << 20
 
-    init(_ recoveredFile: RecoveredFile, into cache: Cache, progress: @escaping (Double) throws -> Void) {
+    init(
+        _ recoveredFile: RecoveredFile, without leftOut: Set<String>, into cache: Cache,
+        progress: @escaping (Double) throws -> Void
+    ) {
         (self.recoveredFile, self.cache, self.progress) = (recoveredFile, cache, progress)
+        self.leftOut = leftOut
         chunkCount = recoveredFile.feeds.values.reduce(0) { $0 + $1.chunks.count }
     }
 
@@ -32,7 +38,11 @@ struct CacheRebuilder {
                 if isKnown { feeds.append(.init(lost: remains.name ?? "number \(remains.number)")) }
                 continue
             }
-            try rebuild(remains, record)
+            if leftOut.contains(record.name) {
+                feeds.append(.init(lost: record.name))
+            } else {
+                try rebuild(remains, record)
+            }
         }
         try copyAttributes()
         try copyAliases()  // before the fields, whose keys contain names
@@ -62,7 +72,7 @@ struct CacheRebuilder {
         if lost.insertedBelow.contains(nil) { part.rows.append(.unknown) }
         for span in remains.spans(of: record) {
             switch span {
-            case .gap(let gap): part.rows.append(.gap(gap))
+            case .gap(let gap): part.add(gap)
             case .unknown: part.rows.append(.unknown)
             case .chunk(let chunk):
                 try add(chunk, of: record.collection, to: &part, lost)

@@ -18,8 +18,13 @@ struct RebuildBatch {
     private var isFirst = true
     /// The pages written in earlier batches.
     private var written: Set<UInt64> = []
+    /// The numbers of the edges so far.
+    private var edges: Set<UInt64>
 
-    init(record: FeedRecord, pages: [UInt64: PageRecord]) { (self.record, self.pages) = (record, pages) }
+    init(record: FeedRecord, pages: [UInt64: PageRecord]) {
+        (self.record, self.pages) = (record, pages)
+        edges = [record.head.number, record.tail.number]
+    }
 
     private var isIDs: Bool { record.options.paging == .ids }
 
@@ -77,6 +82,17 @@ struct RebuildBatch {
         }
     }
 
+    /// Adds a gap. An edge that has the number of another one gets a number of its own.
+    mutating func add(_ gap: Gap) {
+        var gap = gap
+        for side in Self.sides where !edges.insert(gap[keyPath: side].number).inserted {
+            gap[keyPath: side].number = 0
+        }
+        rows.append(.gap(gap))
+    }
+
+    private static var sides: [WritableKeyPath<Gap, Edge>] { [\.down, \.up] }
+
     // MARK: The rule
 
     /// Adds the rows below those of the state and removes what is lost. Returns the bodies of the posts that
@@ -108,7 +124,10 @@ struct RebuildBatch {
                 place(id, entry, in: &state)
                 leaving.append(id)
                 lost += 1
-            case .gap(let gap):
+            case .gap(var gap):
+                for side in Self.sides where gap[keyPath: side].number == 0 {
+                    gap[keyPath: side].number = state.newEdge(.unknown).number
+                }
                 state.rows.append(.gap(state.gaps.count))
                 state.gaps.append(gap)
             case .unknown where isIDs, .entry where isIDs, .lost where isIDs:

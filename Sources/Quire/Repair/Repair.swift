@@ -6,7 +6,8 @@ extension Cache {
     /// is lost becomes a gap, or an open head or tail, with the best link that is left: a feed is complete
     /// afterwards only where nothing was lost. Requests under way become stale, and followers of changes are
     /// told to read the feeds anew. A feed whose own record is lost is lost, because its order class is
-    /// unknown. A file in which nothing can be read becomes an empty cache.
+    /// unknown, and so is one that would not pass the test at the end. A file in which nothing can be read
+    /// becomes an empty cache.
     ///
     /// The new file is built aside, tested by everything that ``verify(at:limit:)`` and ``check(limit:)``
     /// know, and put in place at once: whatever happens, the old file or the new one is there.
@@ -38,18 +39,28 @@ extension Cache {
         let (feeds, damaged, isEmptied) = try withoutActuallyEscaping(progress) { progress in
             var recoveredFile = try RecoveredFile(Salvage(path)) { try progress(0.1 + $0 * 0.4) }
             try recoveredFile.requireOurs()
-            let feeds = try rebuild(recoveredFile, at: draft, tuning) { try progress(0.5 + $0 * 0.35) }
-            let doubts = try use.findings(at: draft) { try progress(0.85 + $0 * 0.1) }
-            if doubts.isEmpty { return (feeds, recoveredFile.damaged, false) }
-            // Damage that looks like something else: nothing of it can be believed.
-            ExclusiveUse.remove(draft)
-            _ = try rebuild(nil, at: draft, tuning) { _ in }
-            return (feeds.map { RepairReport.Feed(lost: $0.name) }, recoveredFile.damaged, true)
+            // Damage that looks like something else cannot be believed: its feed is left out, or all of it.
+            var leftOut: Set<String> = []
+            while true {
+                let feeds = try rebuild(recoveredFile, without: leftOut, at: draft, tuning) {
+                    try progress(0.5 + $0 * 0.35)
+                }
+                let doubts = try use.findings(at: draft) { try progress(0.85 + $0 * 0.1) }
+                if doubts.isEmpty { return (feeds, recoveredFile.damaged, false) }
+                ExclusiveUse.remove(draft)
+                let places = Set(doubts.map(\.location))
+                let doubted = feeds.filter { !$0.isLost && places.contains("feed \($0.name)") }
+                if doubted.isEmpty {
+                    _ = try rebuild(nil, at: draft, tuning) { _ in }
+                    return (feeds.map { RepairReport.Feed(lost: $0.name) }, recoveredFile.damaged, true)
+                }
+                leftOut.formUnion(doubted.map(\.name))
+            }
         }
         try progress(0.95)
         var kept: String?
         if !dryRun {
-            kept = try use.keep(as: "corrupt")
+            kept = try use.keep()
             try use.replace(with: draft)
         }
         return RepairReport(
@@ -68,14 +79,14 @@ extension Cache {
     }
 
     private static func rebuild(
-        _ recoveredFile: RecoveredFile?, at draft: String, _ tuning: Tuning,
-        progress: @escaping (Double) throws -> Void
+        _ recoveredFile: RecoveredFile?, without leftOut: Set<String> = [], at draft: String,
+        _ tuning: Tuning, progress: @escaping (Double) throws -> Void
     ) throws -> [RepairReport.Feed] {
         var options = CacheOptions(durability: .relaxed)
         options.tuning = tuning
         let cache = try Cache(at: draft, options: options)
         guard let recoveredFile else { return [] }
-        var rebuilding = CacheRebuilder(recoveredFile, into: cache, progress: progress)
+        var rebuilding = CacheRebuilder(recoveredFile, without: leftOut, into: cache, progress: progress)
         try rebuilding.run()
         return rebuilding.feeds
     }

@@ -4,7 +4,8 @@ public struct RepairReport: Sendable, Hashable {
     public struct Feed: Sendable, Hashable {
         /// The name of the feed.
         public let name: String
-        /// True if its record is lost, and with it its order class. The feed is gone.
+        /// True if its record is lost, and with it its order class, or if what was found of it contradicts
+        /// itself. The feed is gone.
         public let isLost: Bool
         /// The number of posts it has now.
         public let posts: Int

@@ -140,7 +140,7 @@ extension WriteSession {
         _ new: inout FeedState
     ) throws {
         let (index, ids) = (try loader.index(), new.index.ids)
-        try requireHeadroom(for: size)
+        try requireHeadroom(for: size, posts: fresh.count)
         try store(size, of: effect.bytes, count: fresh.count) { open in
             new.entries.withUnsafeMutableBufferPointer { entries in
                 for placement in fresh {

@@ -166,12 +166,17 @@ final class WriteSession {
         }
     }
 
-    /// Throws if the disk is too full to store bodies of that many bytes. Seldom asks the file system.
-    func requireHeadroom(for bytes: Int) throws(QuireError) {
+    /// Throws if the disk is too full to store bodies of that many bytes. Seldom asks the file system, which
+    /// does not know yet what this commit will write.
+    func requireHeadroom(for bytes: Int, posts: Int = 1) throws(QuireError) {
         guard let progress = transaction.mark else { return }
-        progress.headroom -= bytes
+        // With the entries of the posts, their places in the index, and what LMDB leaves empty.
+        let growth = bytes + bytes / 4 + 128 * posts
+        progress.unwritten += growth
+        progress.headroom -= growth
         if progress.headroom < 0 {
-            progress.headroom = try DiskSpace.requireHeadroom(transaction.path) - bytes
+            progress.headroom = try DiskSpace.requireHeadroom(
+                transaction.path, forUnwritten: progress.unwritten)
         }
     }
 

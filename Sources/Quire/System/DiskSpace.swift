@@ -18,18 +18,20 @@ enum DiskSpace {
         return stat(path, &status) == 0 && UInt64(status.st_size) >= sizeLimit
     }
 
-    /// Throws unless enough space is left to store bodies: 4 MiB, or 1 % of a small disk. Pruning and
-    /// deleting need a little room before they free any. Returns how many bytes may be stored before the file
-    /// system must be asked again: little enough that other programs, too, can hardly fill the disk
-    /// meanwhile.
-    static func requireHeadroom(_ path: String) throws(QuireError) -> Int {
+    /// Throws unless enough space is left to store bodies: beside what the commit in progress has yet to
+    /// write, 4 MiB, or 1 % of a small disk. Pruning and deleting need a little room before they free any.
+    /// Returns how many bytes more may be stored before the file system must be asked again: little enough
+    /// that other programs, too, can hardly fill the disk meanwhile.
+    static func requireHeadroom(_ path: String, forUnwritten unwritten: Int) throws(QuireError) -> Int {
         guard let free = free(of: path) else { return 0 }
-        let needed = min(4 << 20, free.total / 100)
+        let reserve = min(4 << 20, free.total / 100)
+        let needed = reserve + UInt64(unwritten)
         if free.bytes < needed {
             throw QuireError(
                 .diskFull,
-                "\(path): cannot store bodies: \(free.bytes) bytes are left on the disk, and \(needed) of "
-                    + "them are kept for pruning", osError: ENOSPC)
+                "\(path): cannot store bodies: this needs \(unwritten) bytes, \(free.bytes) are left on the "
+                    + "disk, and \(reserve) must stay free for pruning: prune or drop a feed, or make room",
+                osError: ENOSPC)
         }
         return Int(min(1 << 20, (free.bytes - needed) / 8))
     }

@@ -21,11 +21,24 @@ enum FileCheck {
         return try !exists(path, &status)
     }
 
-    /// Returns the identity of a file, and whether it has more than one name; nil if it is missing.
-    static func find(_ path: String) throws(QuireError) -> (key: FileKey, hasOtherNames: Bool)? {
+    /// Returns the identity of a file; nil if it is missing.
+    static func find(_ path: String) throws(QuireError) -> FileKey? {
         var status = stat()
-        guard try exists(path, &status) else { return nil }
-        return (try key(path, status), status.st_nlink > 1)
+        return try exists(path, &status) ? key(path, status) : nil
+    }
+
+    /// Returns the identity of a file, and how many names (hard links) it has.
+    static func names(of path: String) throws(QuireError) -> (key: FileKey, count: Int) {
+        var status = stat()
+        if stat(path, &status) != 0 { throw QuireError.system("cannot open the cache", path, errno) }
+        return (try key(path, status), Int(status.st_nlink))
+    }
+
+    /// Returns true if the path is itself a name of the file, and no symbolic link to one.
+    static func isName(_ path: String, of file: FileKey) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+            && FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) == file
     }
 
     static func key(_ path: String) throws(QuireError) -> FileKey {

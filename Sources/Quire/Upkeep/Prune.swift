@@ -7,10 +7,18 @@ extension Feed {
     ///     while try !feed.prune(policy).isDone {}
     ///
     /// What leaves opens a gap with the link that brings it back. ``Cache/dryRun(_:)`` says what would leave.
+    /// On a full disk it takes a part of the budget, because a commit needs room in proportion to it.
     /// - Returns: How much left, and whether a further call would forget more. Bodies give their space back
     ///   to the file, which does not shrink; see ``Cache/compact(at:progress:)``.
     public func prune(_ policy: PrunePolicy) throws -> PruneResult {
-        try write { try $0.prune(number, policy) }
+        var policy = policy
+        while true {
+            do {
+                return try write { try $0.prune(number, policy) }
+            } catch let error as QuireError where error.code == .diskFull && policy.budget > 100 {
+                policy.budget = min(policy.budget, 10_000) / 4
+            }
+        }
     }
 }
 

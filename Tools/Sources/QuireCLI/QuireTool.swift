@@ -36,6 +36,8 @@ struct QuireTool: ParsableCommand {
     static func main() {
         // A closed pipe then is an error of write, after which the tool stops without a word.
         signal(SIGPIPE, SIG_IGN)
+        // A file that must not grow (ulimit -f) then is an error of write, too.
+        signal(SIGXFSZ, SIG_IGN)
         occupyStandardStreams()
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())

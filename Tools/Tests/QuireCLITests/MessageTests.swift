@@ -30,6 +30,20 @@ struct MessageTests {
         #expect(feed.err == "quire: \(box.cache): no feed so/activ; did you mean so/active?\n")
     }
 
+    @Test("A limit of file sizes is an error with a message, and no signal ends the tool")
+    func limitOfFileSizes() throws {
+        let box = try Sandbox()
+        #expect(try box.shell("\"$Q\" demo test.quire >out 2>&1").status == 0)
+        for (command, status) in [("report \"$C\" -o x.html", 73), ("export \"$C\" hn/new >x", 74)] {
+            let run = try box.shell("ulimit -f 1; \"$Q\" \(command)")
+            #expect(run.status == status && run.err.contains("File too large"), "\(command): \(run.err)")
+        }
+        let run = try box.shell("ulimit -f 8; \"$Q\" compact \"$C\"")
+        #expect(run.status == 74 && run.err.contains("File too large"), "\(run.err)")
+        let files = try FileManager.default.contentsOfDirectory(atPath: box.folder)
+        #expect(!files.contains { $0.contains("compacted") })
+    }
+
     @Test("--version is the version of the header")
     func version() throws {
         let header = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -59,7 +59,7 @@ private enum NodeProgram {
                 "there is no program quire-node beside quire or on PATH; make install-node in the checkout installs it"
             )
         }
-        signal(SIGPIPE, SIG_DFL)
+        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_DFL) }
         var words = ([path] + arguments).map { strdup($0) } + [nil]
         execv(path, &words)
         let problem = String(cString: strerror(errno))
