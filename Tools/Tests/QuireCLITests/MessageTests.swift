@@ -33,8 +33,9 @@ struct MessageTests {
     @Test("A limit of file sizes is an error with a message, and no signal ends the tool")
     func limitOfFileSizes() throws {
         let box = try Sandbox()
-        #expect(try box.shell("\"$Q\" demo test.quire >out 2>&1").status == 0)
-        for (command, status) in [("report \"$C\" -o x.html", 73), ("export \"$C\" hn/new >x", 74)] {
+        let page = try box.page("1.json", Array((1...100).reversed()))
+        #expect(try box.quire("ingest", box.cache, "a", page).status == 0)
+        for (command, status) in [("report \"$C\" -o x.html", 73), ("export \"$C\" a >x", 74)] {
             let run = try box.shell("ulimit -f 1; \"$Q\" \(command)")
             #expect(run.status == status && run.err.contains("File too large"), "\(command): \(run.err)")
         }
