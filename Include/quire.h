@@ -62,9 +62,9 @@
  *           (see quire_durability).
  * Processes Any number of processes may use one file at the same time, in any language. Not on a network
  *           file system, and not by two names (hard links), each of which would have locks of its own: a file
- *           with a second name is opened with QUIRE_READ_ONLY only, else QUIRE_IO. After fork(), if the process had ever opened a cache, every call in the child
- *           returns QUIRE_FORKED and every release does nothing; the parent is not affected. Open caches
- *           after forking, or exec.
+ *           with a second name is opened with QUIRE_READ_ONLY only, else QUIRE_IO. After fork(), if the
+ *           process had ever opened a cache, every call in the child returns QUIRE_FORKED and every release
+ *           does nothing; the parent is not affected. Open caches after forking, or exec.
  * Callbacks get the context they were passed with, run on the calling thread before the call returns, and
  *           must return: no longjmp(), no C++ exception may leave them. Those of a view (section 15) also run in
  *           later calls; their comments say when, and on which threads.
@@ -276,8 +276,8 @@ enum {
     /* The server's own words in text: a URL, a cursor, "page=17". */
     QUIRE_LINK_TOKEN = 5,
     /*
-     * Keyset feeds: what lies directly below, or directly above, the post whose id stands in text. The newest posts above
-     * it, as Mastodon's since_id gives them, are the answer to a bounded refresh, not to this.
+     * Keyset feeds: what lies directly below, or directly above, the post whose id stands in text. The newest posts
+     * above it, as Mastodon's since_id gives them, are the answer to a bounded refresh, not to this.
      */
     QUIRE_LINK_BELOW = 6,
     QUIRE_LINK_ABOVE = 7
