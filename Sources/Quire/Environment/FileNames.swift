@@ -39,8 +39,8 @@ extension Environment {
         if try FileCheck.names(of: path).count == 1 { return }
         throw QuireError(
             .io,
-            "\(path): has another name (a hard link), and who opens it by that one would not see the locks "
-                + "of this one: remove one of the names, or put a copy of the file in place of one")
+            "\(path): has another name (a hard link), and a program that opens it by that name does not see "
+                + "the locks of this one: remove one of the names, or put a copy of the file in place of one")
     }
 
     /// Returns true if another program may write to the file with the locks of another name. Call it with
