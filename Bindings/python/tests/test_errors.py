@@ -32,6 +32,17 @@ def raises(status: Status) -> object:
     return Expected()
 
 
+def test_a_path_may_be_bytes(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path / "ß.quire")
+    with quire.Cache(path) as cache:
+        cache.feed("f")
+        assert os.fsencode(cache.path) == path and os.path.exists(path)
+        cache.copy(path + b".copy")
+    assert quire.verify(path + b".copy") == []
+    with pytest.raises(TypeError):
+        quire.Cache(7)  # type: ignore[arg-type]
+
+
 def test_opening(tmp_path: Path) -> None:
     stranger = tmp_path / "stranger"
     stranger.write_bytes(b"not a cache" * 1000)

@@ -16,7 +16,7 @@ from ._names import Alias, Detail, Durability, FindingCode, Update
 from ._quire import ffi, lib
 from ._snapshot import Snapshot
 from ._values import (
-    Budget, Data, Evictions, FeedOptions, Finding, Id, RepairedFeed, RepairReport, Statistics)
+    Budget, Data, Evictions, FeedOptions, Finding, Id, PathName, RepairedFeed, RepairReport, Statistics)
 
 T = TypeVar("T")
 
@@ -118,7 +118,7 @@ def _budget(budget: Budget) -> Any:
 
 
 def verify(
-    path: str | os.PathLike[str],
+    path: PathName,
     limit: int = 0,
     *,
     progress: Callable[[float], object] | None = None,
@@ -131,13 +131,13 @@ def verify(
     context = ffi.new_handle(work)
     count = ffi.new("size_t *")
     work.check(lib.quire_verify(
-        path_in(os.fspath(path)), number_in(limit), lib.quire_python_finding,
+        path_in(path), number_in(limit), lib.quire_python_finding,
         lib.quire_python_progress, context, count))
     return work.findings
 
 
 def repair(
-    path: str | os.PathLike[str],
+    path: PathName,
     *,
     dry_run: bool = False,
     progress: Callable[[float], object] | None = None,
@@ -151,7 +151,7 @@ def repair(
     out = sized("quire_repair_report")
     flags = lib.QUIRE_REPAIR_DRY_RUN if dry_run else 0
     work.check(lib.quire_repair(
-        path_in(os.fspath(path)), flags, lib.quire_python_progress, context, out))
+        path_in(path), flags, lib.quire_python_progress, context, out))
     try:
         feeds = tuple(
             RepairedFeed(
@@ -164,9 +164,7 @@ def repair(
         lib.quire_repair_report_free(out)
 
 
-def compact(
-    path: str | os.PathLike[str], *, progress: Callable[[float], object] | None = None
-) -> int:
+def compact(path: PathName, *, progress: Callable[[float], object] | None = None) -> int:
     """Rewrites the cache without free space and deleted bodies. Returns the number of bytes saved.
 
     No process may have it open. progress: see repair().
@@ -175,7 +173,7 @@ def compact(
     context = ffi.new_handle(work)
     out = ffi.new("uint64_t *")
     work.check(lib.quire_compact(
-        path_in(os.fspath(path)), lib.quire_python_progress, context, out))
+        path_in(path), lib.quire_python_progress, context, out))
     return int(out[0])
 
 
@@ -189,7 +187,7 @@ class Cache:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: PathName,
         *,
         durability: Durability = Durability.FULL,
         map_size: int = 0,
@@ -206,7 +204,7 @@ class Cache:
         QUIRE_READ_ONLY in quire.h. Everything that writes raises QuireError, NO_PERMISSION.
         budget: how large the cache may become.
         """
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
         options = sized("quire_cache_options")
         options.durability = durability
         options.map_size = number_in(map_size)
@@ -389,9 +387,9 @@ class Cache:
             lib.quire_python_progress, context, count))
         return work.findings
 
-    def copy(self, path: str | os.PathLike[str]) -> None:
+    def copy(self, path: PathName) -> None:
         """Writes a compact copy. No file may exist at the path."""
-        check(lib.quire_copy(self._handle, path_in(os.fspath(path))))
+        check(lib.quire_copy(self._handle, path_in(path)))
 
     def reclaim(self, budget: int = 0) -> int:
         """Moves up to `budget` bytes of bodies (0: 1 MiB) together; returns how many became free."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterable
 from typing import Any
 
 from ._errors import Status, failure
 from ._names import LinkKind
 from ._quire import ffi
-from ._values import Data, Id, Link
+from ._values import Data, Id, Link, PathName
 
 
 def sized(type_name: str) -> Any:
@@ -119,8 +120,8 @@ def checked(thing: Any, kind: type) -> Any:
     return thing
 
 
-def path_in(path: str) -> bytes:
-    encoded = path.encode("utf-8", "surrogateescape")
+def path_in(path: PathName) -> bytes:
+    encoded = os.fsencode(path)
     if b"\0" in encoded:
         raise failure(Status.BAD_ARGUMENT, "the path holds a NUL")
     return encoded

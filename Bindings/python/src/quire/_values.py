@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Union
@@ -15,6 +16,9 @@ Data = Union[bytes, bytearray, memoryview, str]
 #: The id of a post. A number is its decimal text. Ids come back as text; bytes that are not UTF-8
 #: survive the round trip as surrogates, as file names do in Python (PEP 383).
 Id = Union[str, bytes, int]
+
+#: What names a file: as in Python's own functions, also bytes.
+PathName = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
 @dataclass(frozen=True, slots=True)

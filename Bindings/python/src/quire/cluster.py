@@ -13,7 +13,6 @@ Include/quire_cluster.h is the manual of every call.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -21,6 +20,7 @@ from ._cache import Cache
 from ._convert import id_in, number_in, path_in, sized
 from ._errors import check
 from ._quire import ffi, lib
+from ._values import PathName
 
 if not hasattr(lib, "quire_cluster_open"):
     raise ImportError("quire was built without clusters: install it with QUIRE_CLUSTER=1")
@@ -50,11 +50,11 @@ class Cluster:
 
     __slots__ = ("_handle",)
 
-    def __init__(self, address: str, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, address: str, folder: PathName) -> None:
         """Opens the replicas in a folder, and the connection to the log; see quire_cluster_open."""
         self._handle = ffi.NULL
         out = ffi.new("quire_cluster **")
-        check(lib.quire_cluster_open(path_in(address), path_in(os.fspath(folder)), out))
+        check(lib.quire_cluster_open(path_in(address), path_in(folder), out))
         self._handle = ffi.gc(out[0], lib.quire_cluster_close)
 
     def close(self) -> None:
