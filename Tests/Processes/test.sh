@@ -17,8 +17,8 @@ if [ -z "$bin" ]; then
     build=($SWIFT build -c release --package-path Tools)
     "${build[@]}" --product quire-torture >&2 || exit 1
     bin=$("${build[@]}" --show-bin-path)
+    SWIFT="$SWIFT" Packaging/build-library >&2 || exit 1
 fi
-SWIFT="$SWIFT" Packaging/build-library >&2 || exit 1
 gcc -O1 -g -std=gnu11 -Wall -Wextra -Werror -IInclude Tests/Processes/worker.c -o "$work/worker" \
     -Lbuild -l:libquire.so.0 -Wl,-rpath,"$PWD/build" || exit 1
 
