@@ -63,6 +63,11 @@ final class OperationLog: OperationTarget {
         }
     }
 
+    /// The operations that open the feeds which a cache has: what a log of it begins with elsewhere.
+    static func openings(of cache: Cache) throws -> [LogEntry] {
+        try cache.feeds().map { (CacheOperation.open(name: $0.name, options: $0.options).encoded, 0) }
+    }
+
     /// Applies all to another cache, `most` or fewer in one commit, and returns what it answers. What is
     /// refused undoes its commit, which is made again without it.
     static func replay(
