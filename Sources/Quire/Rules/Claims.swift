@@ -135,12 +135,12 @@ extension Draft {
         }
         rows = state.mergeGaps(rows)  // a post that rose may have stood alone between two gaps
         var at = rows.firstIndex(of: .entry(last))! + 1
-        if answer.next == .unknown, at < rows.count, rows[at].isGap {
+        if answer.next == .unknown, !parted.last, at < rows.count, rows[at].isGap {
             let below = try state.entry(of: rows[at + 1], from: .above)
             if try hadProvenNeighbour(.above, below) { rows.remove(at: at) }
         }
         at = rows.firstIndex(of: .entry(first))! - 1
-        if answer.previous == .unknown, at > 0, rows[at].isGap {
+        if answer.previous == .unknown, !parted.first, at > 0, rows[at].isGap {
             let above = try state.entry(of: rows[at - 1], from: .below)
             if try hadProvenNeighbour(.below, above) { rows.remove(at: at) }
         }

@@ -12,7 +12,18 @@ extension Draft {
             rest = Array(page[..<cut])
             shown.append(border)
         } else if let known = page.first(where: { places[$0] != nil }) {
+            // where it is known to be already, the same page would be requested again
+            if let spot = spot(of: known), spot == state.entries[known].spot {
+                throw .refused(.noProgress)
+            }
             shown.append(known)
+            (head, note) = (state.newEdge(state.head.link), .drift)
+            return
+        } else if state.options.order.hasKeys, try hasKeys(page), let limit = state.entries[border].key,
+            key(page[0])! < limit
+        {
+            try splice(page, upper: .unknown, lower: nil)  // R25.3: the keys decide
+            borderAbove = border
             (head, note) = (state.newEdge(state.head.link), .drift)
             return
         } else if !ticket.mayClaim {
@@ -65,34 +76,41 @@ extension Draft {
 
     // MARK: Positions (R26.1)
 
+    /// Returns where the answer shows an entry; nil if it does not.
+    private func spot(of entry: Int) -> Spot? {
+        guard let span = ticket.span, let row = serverPosition(entry) else { return nil }
+        return Spot(
+            number: Int32(clamping: state.isByNumber ? span.page! : span.start + row),
+            row: state.isByNumber ? Int32(clamping: row) : 0,
+            isLast: row == rowsSeen - 1 || entry == pageEnd)
+    }
+
     /// Returns the positions that the answer shows, and shifts what is below by the last known entry shown.
     mutating func learnPositions() throws(Interruption) -> [(entry: Int, spot: Spot)] {
         if ticket.operation == .push || ticket.operation == .delta {
             return state.isNumbered ? try moveByPush() : []
         }
-        guard let span = ticket.span, state.isNumbered else { return [] }
-        let isByNumber = state.isByNumber
+        guard ticket.span != nil, state.isNumbered else { return [] }
         var seen: [(entry: Int, spot: Spot)] = []
         for entry in accepted + shown {
-            guard let row = serverPosition(entry),
+            guard let spot = spot(of: entry),
                 !state.entries[entry].isCached || state.entries[entry].asked <= ticket.issued
             else { continue }
-            let number = isByNumber ? span.page! : span.start + row
-            let isLast = row == rowsSeen - 1 || entry == pageEnd
-            let spot = Spot(
-                number: Int32(clamping: number), row: isByNumber ? Int32(clamping: row) : 0,
-                isLast: isLast)
             // R27: what was pushed since the request is above
             let isLower = !liftedEntries.isEmpty
-            let at = (isByNumber ? number * state.unit + row : number) + liftedEntries.count
-            seen.append((entry, isLower ? Spot(at: at, unit: state.unit) : spot))
+            let at = (state.isByNumber ? Int(spot.number) * state.unit : Int(spot.number)) + Int(spot.row)
+            seen.append((entry, isLower ? Spot(at: at + liftedEntries.count, unit: state.unit) : spot))
         }
         if ticket.operation == .recorded { return seen }
-        let (isSeen, hasMoved) = (EntrySet(seen.map(\.entry)), EntrySet(moved))
+        let hasMoved = EntrySet(moved)
         let known = seen.filter {
             state.entries[$0.entry].isCached && !state.entries[$0.entry].isDetached
                 && !hasMoved.contains($0.entry)
         }
+        if let borderAbove, let span = ticket.span {
+            seen.append((borderAbove, Spot(at: span.start - 1, unit: state.unit)))
+        }
+        let isSeen = EntrySet(seen.map(\.entry))
         guard
             let lowest = known.max(by: { serverPosition($0.entry)! < serverPosition($1.entry)! })
         else {

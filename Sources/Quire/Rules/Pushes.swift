@@ -73,7 +73,9 @@ extension Draft {
         func isBelowTop(_ entry: Int) -> Bool {
             if places[entry] != nil { return true }
             guard isKeyed, let top else { return false }
-            return key(entry)! <= key(top)!
+            let (key, limit) = (key(entry)!, key(top)!)
+            // among equal keys the message decides
+            return key < limit || key == limit && state.options.order != .bump
         }
         let first = page.firstIndex(where: { isBelowTop($0) }) ?? page.count
         let risen = Array(page[..<first])

@@ -6,6 +6,7 @@ extension Draft {
     mutating func splice(_ delivered: [Int], upper: Upper, lower: Int?) throws(Interruption) {
         let page = try chooseAnchors(delivered)
         if page.isEmpty { return }
+        try doubtEqualKeys(page, upper: upper, lower: lower)
         let places = places()
         let anchors = page.filter { places[$0] != nil }
         var window = try window(page, anchors, places, upper: upper, lower: lower)

@@ -247,7 +247,13 @@ class Numbers:
             rest = page[:page.index(border)]
             self.shown.append(border)
         elif known:
+            self.require_news_of(known[0])
             self.shown.append(known[0])
+            self.head, self.note = feed._edge(feed.head.link), "drift"
+            return
+        elif feed.order in ("stable", "bump") and self.has_keys(page) and self.key(page[0]) < feed.entries[border].key:
+            self.splice(page, upper=None, lower=None)         # R25.3: the keys decide, and the border stands above it
+            self.at_most = border
             self.head, self.note = feed._edge(feed.head.link), "drift"
             return
         elif ticket.claims:
@@ -262,6 +268,14 @@ class Numbers:
         self.head_changed = True
         if self.accepted and border not in self.shown:
             self.claim_between(self.accepted[-1], border)
+
+    def require_news_of(self, id):
+        """R26. Where an entry is known to be already, the same page would be asked for again."""
+        feed, row = self.feed, self.server_index[id]
+        last = row == self.rows_seen - 1
+        spot = (self.ticket.nth, row, last) if feed.by_number() else (self.ticket.start + row, 0, last)
+        if feed.entries[id].spot == spot:
+            raise Refused("no-progress")
 
     def verify(self, page):
         """R26. The page above an unverified join, asked for again."""
@@ -327,6 +341,8 @@ class Numbers:
                 seen[id] = (k, row, last) if feed.by_number() else (ticket.start + row, 0, last)
         old = [r for r in feed.server_rows() if isinstance(r, str)]
         known = [id for id in old if id in seen and id not in self.out.moved]
+        if self.at_most:
+            seen[self.at_most] = feed._spot_at(ticket.start - 1)
         if ticket.op == "recorded":
             return seen
         for id in seen if self.lifted else ():                # R27: what was pushed since stands above

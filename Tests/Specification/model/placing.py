@@ -350,10 +350,12 @@ class Placing:
         rows[:] = feed._merge_gaps(rows)  # a post that rose may have stood alone between two gaps
         upper, lower = (side | self.inside for side in self.proven_before())
         at = rows.index(self.accepted[-1]) + 1
-        if at < len(rows) and isinstance(rows[at], Gap) and rows[at + 1] in lower and answer.next == UNKNOWN:
+        if at < len(rows) and isinstance(rows[at], Gap) and rows[at + 1] in lower and answer.next == UNKNOWN \
+                and -1 not in self.parted:
             del rows[at]
         at = rows.index(self.accepted[0]) - 1
-        if at > 0 and isinstance(rows[at], Gap) and rows[at - 1] in upper and answer.prev == UNKNOWN:
+        if at > 0 and isinstance(rows[at], Gap) and rows[at - 1] in upper and answer.prev == UNKNOWN \
+                and 0 not in self.parted:
             del rows[at]
         first, last = rows.index(self.accepted[0]), rows.index(self.accepted[-1])
         beside = any(isinstance(r, Gap) for r in rows[max(0, first - 1):last + 2])

@@ -56,7 +56,7 @@ class Pushed:
         fresh = [id for id in page if id not in where]
         keyed = self.has_keys(page)
         first = next((i for i, id in enumerate(page) if id in where
-                      or keyed and top is not None and self.key(id) <= self.key(top)), len(page))
+                      or keyed and top is not None and self.is_below(id, top)), len(page))
         risen, others = page[:first], [id for id in fresh if id not in page[:first]]
         if risen:
             self.put_on_top(risen, top, page[first:first + 1] == [top])
@@ -70,6 +70,10 @@ class Pushed:
             self.keep_proven_run()
             placed.append(id)
         self.accepted = placed
+
+    def is_below(self, id, top):
+        """Among equal keys the message decides: it says that the post is on top."""
+        return self.key(id) < self.key(top) or self.key(id) == self.key(top) and self.feed.order != "bump"
 
     def put_on_top(self, page, top, shown):
         """Directly above the top only if nothing can lie between the two."""

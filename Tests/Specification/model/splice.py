@@ -18,6 +18,7 @@ class Splice:
         page = self.choose_anchors(page)
         if not page:
             return
+        self.doubt_equal_keys(page, upper, lower)
         rows, where = self.rows, self.where()
         anchors = [id for id in page if id in where]
         in_page = set(page)
@@ -166,6 +167,39 @@ class Splice:
         self.out.moved += moved
         self.rows_without(moved)
         return [id for id in page if id not in set(newer)]
+
+    def doubt_equal_keys(self, page, upper, lower):
+        """R6. A key tells a post's place in a bump feed, but not among equal keys. If a post with the key of the
+        page's last is cached above that, and the page does not show it, it may be below: the last is no anchor. The same
+        mirrored at the first. A page that delivered both has told their order."""
+        feed, where = self.feed, self.where()
+        anchors = [id for id in page if id in where]
+        if feed.order != "bump" or self.unordered or self.ticket.op == "recorded" or not anchors:
+            return
+        start = 0 if upper == HEAD else where[upper] + 1 if upper else where[anchors[0]]
+        end = where[lower] if lower else where[anchors[-1]] + 1
+        in_page, guessed = set(page), set()
+
+        def may_be_beyond(id, anchor):
+            a, b = feed.entries[id], feed.entries[anchor]
+            return id not in in_page and self.key(id) == self.key(anchor) \
+                and (a.page != b.page or not a.page)
+
+        for id in anchors:
+            if self.is_newer(id) or self.key(id) is None:
+                continue
+            above, below = self.rows[start:where[id]], self.rows[where[id] + 1:end]
+            if lower is None and self.key(id) == self.key(page[-1]) and \
+                    any(isinstance(r, str) and may_be_beyond(r, id) for r in above):
+                guessed.add(id)
+                self.parted.add(-1)
+            if upper is None and self.key(id) == self.key(page[0]) and \
+                    any(isinstance(r, str) and may_be_beyond(r, id) for r in below):
+                guessed.add(id)
+                self.parted.add(0)
+        moved = [id for id in anchors if id in guessed]
+        self.out.moved += moved
+        self.rows_without(moved)
 
     def was_claimed(self, shown):
         """R6. In a feed read by links that are positions only what lies between unverified joins is known to be in
