@@ -131,7 +131,8 @@ enum {
     QUIRE_BAD_ARGUMENT = -1,
     /* NULL, a released handle, a handle of another type, or no handle at all. */
     QUIRE_BAD_HANDLE = -2,
-    /* This process is a fork of the one that opened the cache. */
+    /* This process is a fork of the one that opened the cache, or the file was moved, removed or replaced
+       while it was open; quire_last_error() says which. Close the cache. */
     QUIRE_FORKED = -3,
     /* The named feed, page or post does not exist. */
     QUIRE_NOT_FOUND = -4,

@@ -8,10 +8,16 @@ import Testing
     /// The file system does not know of it yet.
     @Test func whatACommitHasYetToWriteIsCounted() throws {
         let storage = try TemporaryCache()
-        #expect(try DiskSpace.requireHeadroom(storage.path, forUnwritten: 0) > 0)
-        #expect { _ = try DiskSpace.requireHeadroom(storage.path, forUnwritten: 1 << 60) } throws: {
-            ($0 as? QuireError)?.code == .diskFull
+        func headroom(_ unwritten: Int, _ freeInFile: UInt64 = 0) throws -> Int {
+            try DiskSpace.requireHeadroom(storage.path, forUnwritten: unwritten, freeInFile: freeInFile)
         }
+        #expect(try headroom(0) > 0)
+        for freeInFile in [0, 1 << 60] as [UInt64] {
+            #expect { _ = try headroom(1 << 60, freeInFile) } throws: {
+                ($0 as? QuireError)?.code == .diskFull
+            }
+        }
+        #expect(try headroom(1 << 60, 1 << 61) == 0, "what a prune has freed is used again")
         let feed = try storage.cache.feed(named: "f")
         let progress = try #require(
             try storage.cache.environment.write { transaction in

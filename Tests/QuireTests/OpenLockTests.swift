@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 @testable import TestSupport
 
 /// Who may open a cache, and whose turn it is to write.
@@ -107,6 +107,88 @@ import Testing
         #expect(unlink(other) == 0)
         #expect(try Cache(at: path).feeds().map(\.name) == ["f"])
     }
+
+    /// How a file lies elsewhere than it was opened, and its locks with it or not.
+    enum Move: CaseIterable {
+        case file, fileAndCopyInItsPlace, folder, fileAndLocks, locksRemoved
+
+        func callAsFunction(_ path: String, in folder: String) throws -> String {
+            let files = FileManager.default
+            let elsewhere = folder + "/elsewhere.quire"
+            switch self {
+            case .file: try files.moveItem(atPath: path, toPath: elsewhere)
+            case .fileAndCopyInItsPlace:
+                try files.moveItem(atPath: path, toPath: elsewhere)
+                try files.copyItem(atPath: elsewhere, toPath: path)
+            case .folder:
+                try files.moveItem(atPath: folder + "/a", toPath: folder + "/b")
+                return folder + "/b/x.quire"
+            case .fileAndLocks:
+                for end in ["", "-lock", "-open"] {
+                    try files.moveItem(atPath: path + end, toPath: elsewhere + end)
+                }
+            case .locksRemoved:
+                try files.moveItem(atPath: path, toPath: elsewhere)
+                for end in ["-lock", "-open"] { try files.removeItem(atPath: path + end) }
+            }
+            return elsewhere
+        }
+
+        var keepsLocks: Bool { self == .folder || self == .fileAndLocks }
+    }
+
+    #if os(Linux)
+        /// A program that opens the file where it is now has other locks, so this one writes no more.
+        @Test(arguments: Move.allCases) func movedWhileItWasOpen(move: Move) throws {
+            try FileManager.default.createDirectory(
+                atPath: folder.path + "/a", withIntermediateDirectories: false)
+            let path = folder.path + "/a/x.quire"
+            var cache: Cache? = try Cache(at: path)
+            _ = try cache?.feed(named: "before")
+            let place = try move(path, in: folder.path)
+            if move.keepsLocks {
+                for name in ["f", "g"] { _ = try cache?.feed(named: name) }
+            } else {
+                for _ in 1...2 {
+                    #expect {
+                        _ = try cache?.feed(named: "f")
+                    } throws: { error in
+                        guard let error = error as? QuireError else { return false }
+                        return error.code == .closed && error.message.hasSuffix("while it was open")
+                            || error.message.contains("was moved to \(place) while it was open")
+                    }
+                }
+                #expect(try cache?.feeds().map(\.name) == ["before"])
+            }
+            cache = nil
+            let again = try Cache(at: place)
+            _ = try again.feed(named: "after")
+            #expect(try again.feeds().count == (move.keepsLocks ? 4 : 2) && again.check().isEmpty)
+        }
+    #endif
+
+    /// The table of readers has 1,024 places for all processes.
+    @Test func endedSnapshotsGiveTheirPlacesBack() throws {
+        let cache = try Cache(at: path)
+        _ = try cache.feed(named: "f")
+        var snapshots: [OpenSnapshot] = []
+        while let snapshot = try? OpenSnapshot(cache) { snapshots.append(snapshot) }
+        #expect(snapshots.count == Int(DiskSpace.readerLimit))
+        snapshots = []
+        try TestChild.run("OpenLockTests/child", [Self.variable: path])
+        #expect(try cache.feeds().map(\.name) == ["f", "of another process"])
+    }
+
+    /// Is not a test unless a parent started it.
+    @Test func child() throws {
+        guard let path = ProcessInfo.processInfo.environment[Self.variable] else { return }
+        let cache = try Cache(at: path)
+        let snapshots = try (0..<100).map { _ in try OpenSnapshot(cache) }
+        #expect(snapshots.count == 100)
+        _ = try cache.feed(named: "of another process")
+    }
+
+    private static let variable = "QUIRE_OPEN_LOCK"
 
     @Test("A copy that has just been named is a cache, before the name of its draft is gone")
     func namedCopy() throws {

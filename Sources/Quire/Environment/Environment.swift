@@ -122,7 +122,7 @@ final class Environment: @unchecked Sendable {
     func endRead(_ reader: Reader) {
         mdb_txn_reset(reader.transaction.handle)
         let now = Idle(transaction: reader.transaction.handle, memory: reader.memory)
-        idle.withLock { $0.add(now) }
+        if !idle.withLock({ $0.add(now) }) { mdb_txn_abort(now.transaction) }
         alive.withLock { $0 -= 1 }
     }
 
@@ -372,10 +372,9 @@ final class Environment: @unchecked Sendable {
         (handle, isLost, mapNumber) = (fresh, false, Self.nextMap())
     }
 
-    /// A write to a file that was removed or replaced would never be seen. A file that was cut off must not
-    /// be written either. For the writer only.
+    /// For the writer only.
     private func requireFile() throws(QuireError) {
-        mark.fileSize = try FileCheck.size(Self.descriptor(of: handle), path, atLeast: mark.fileSize)
+        try Self.requirePlace(of: Self.descriptor(of: handle), file, path, openLock, mark)
     }
 
     /// Counts a transaction that is about to begin: from here on the handle stays.

@@ -52,6 +52,32 @@ extension Environment {
         return try FileCheck.names(of: path).count > passing + 1
     }
 
+    /// Throws if an open file was moved, removed, replaced or cut off, and must not be written any more. What
+    /// is written to a file without a name is never seen. A file that was moved away from its locks may be
+    /// open in a program that opened it where it is now, with the locks there. It may move together with
+    /// them, as it does with its folder.
+    static func requirePlace(
+        of descriptor: Int32, _ file: FileKey, _ path: String, _ lock: OpenLock?, _ mark: WriteProgress
+    ) throws(QuireError) {
+        if let place = mark.place, let size = FileCheck.size(place, of: file), size >= mark.fileSize {
+            mark.fileSize = size
+            return
+        }
+        mark.fileSize = try FileCheck.size(descriptor, path, atLeast: mark.fileSize)
+        guard let place = FileCheck.place(of: descriptor), let lock = lock?.place else { return }
+        if lock == OpenLock.name(place) {
+            mark.place = place
+            return
+        }
+        if lock.hasSuffix(FileCheck.removed) {
+            throw QuireError(.closed, "\(path): its lock files were removed while it was open")
+        }
+        throw QuireError(
+            .closed,
+            "\(path): was moved to \(place) while it was open; a program that opens it there does not see "
+                + "the locks of this one")
+    }
+
     private static func passingNames(of path: String, _ file: FileKey) -> [String] {
         var names = [draft(of: path), copyDraft(of: path)].filter { FileCheck.isName($0, of: file) }
         var number = 1

@@ -80,9 +80,15 @@ extension Environment {
     struct IdleReaders {
         private var one: Idle?
         private var others: [Idle] = []
+        /// How many stay. Each holds a place in the table of readers, of which all processes have
+        /// ``DiskSpace/readerLimit``.
+        private static let limit = 32
 
-        mutating func add(_ idle: Idle) {
+        /// Returns false if there are enough already.
+        mutating func add(_ idle: Idle) -> Bool {
+            if others.count + 1 == Self.limit { return false }
             if one == nil { one = idle } else { others.append(idle) }
+            return true
         }
 
         mutating func take() -> Idle? { one.take() ?? others.popLast() }

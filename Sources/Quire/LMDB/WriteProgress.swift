@@ -14,6 +14,8 @@ final class WriteProgress {
     @exclusivity(unchecked) var failure: Int32 = 0
     /// The largest size of the file so far. The file never shrinks.
     var fileSize: Int64 = 0
+    /// Where the file was when that was last looked up; nil if it was not, or the system does not tell.
+    var place: String?
     private(set) var commits = 0
     /// How many bytes may be added because of bodies before the file system is asked again how many are left.
     @exclusivity(unchecked) var headroom = 0

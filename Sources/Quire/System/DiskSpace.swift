@@ -20,17 +20,22 @@ enum DiskSpace {
 
     /// Throws unless enough space is left to store bodies: beside what the commit in progress has yet to
     /// write, 4 MiB, or 1 % of a small disk. Pruning and deleting need a little room before they free any.
-    /// Returns how many bytes more may be stored before the file system must be asked again: little enough
-    /// that other programs, too, can hardly fill the disk meanwhile.
-    static func requireHeadroom(_ path: String, forUnwritten unwritten: Int) throws(QuireError) -> Int {
+    /// Of the bytes that are free in the file, half count: snapshots may hold some, and large records need
+    /// LMDB pages in a row. Returns how many bytes more may be stored before the file system must be asked
+    /// again: little enough that other programs, too, can hardly fill the disk meanwhile.
+    static func requireHeadroom(
+        _ path: String, forUnwritten unwritten: Int, freeInFile: UInt64
+    ) throws(QuireError) -> Int {
         guard let free = free(of: path) else { return 0 }
         let reserve = min(4 << 20, free.total / 100)
         let needed = reserve + UInt64(unwritten)
         if free.bytes < needed {
+            if needed - free.bytes <= freeInFile / 2 { return 0 }
             throw QuireError(
                 .diskFull,
                 "\(path): cannot store bodies: this needs \(unwritten) bytes, \(free.bytes) are left on the "
-                    + "disk, and \(reserve) must stay free for pruning: prune or drop a feed, or make room",
+                    + "disk, \(freeInFile) are free in the file, and \(reserve) must stay free for pruning: "
+                    + "prune or drop a feed, or make room",
                 osError: ENOSPC)
         }
         return Int(min(1 << 20, (free.bytes - needed) / 8))

@@ -81,6 +81,31 @@ enum FileCheck {
         return Int64(status.st_size)
     }
 
+    /// Returns the size of a file if it lies at this place, else nil.
+    static func size(_ place: String, of file: FileKey) -> Int64? {
+        var status = stat()
+        if stat(place, &status) != 0 { return nil }
+        let found = FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        return found == file ? Int64(status.st_size) : nil
+    }
+
+    /// Returns where an open file lies now, without links; nil if the system does not tell. The place of a
+    /// removed file ends with ``removed``.
+    static func place(of descriptor: Int32) -> String? {
+        #if os(Linux)
+            return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { place in
+                let count = readlink("/proc/self/fd/\(descriptor)", place.baseAddress!, place.count - 1)
+                if count < 1 || count == place.count - 1 { return nil }
+                place[count] = 0
+                return String(cString: place.baseAddress!)
+            }
+        #else
+            return nil
+        #endif
+    }
+
+    static let removed = " (deleted)"
+
     /// Returns the size of an open file. Throws if it has lost its name or shrunk.
     static func size(_ descriptor: Int32, _ path: String, atLeast least: Int64) throws(QuireError) -> Int64 {
         var status = stat()

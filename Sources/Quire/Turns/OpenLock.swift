@@ -60,7 +60,7 @@ final class OpenLock: @unchecked Sendable {
     init(_ cache: String) throws(QuireError) {
         path = cache
         #if os(Linux)
-            let name = cache + "-open"
+            let name = Self.name(cache)
             let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
             // To map it would set the time of its last use, which writes to the disk. Only the owner may say
             // that it need not.
@@ -79,6 +79,18 @@ final class OpenLock: @unchecked Sendable {
     }
 
     deinit { release() }
+
+    /// Returns the name of the lock of a cache.
+    static func name(_ cache: String) -> String { cache + "-open" }
+
+    /// Where the lock lies now; nil if that is not known.
+    var place: String? {
+        #if os(Linux)
+            FileCheck.place(of: descriptor)
+        #else
+            nil
+        #endif
+    }
 
     /// Releases all locks, because the cache was closed or could not be opened.
     func release() {
