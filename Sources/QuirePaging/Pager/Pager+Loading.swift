@@ -153,19 +153,21 @@ extension Pager {
 
     /// Waits until a request is allowed.
     private func waitForTurn() async throws {
-        var waited: ServerState.Span?
+        var waited: [ServerState.Span] = []
         while true {
             let now = clock.now()
             let serverState = try await readServerState()
-            if let quota = serverState.spentQuota {
-                throw PagerError.quotaSpent(.milliseconds(quota.rest(at: now)))
+            // What was waited for is over, even if the clock was set back meanwhile.
+            let spans = [serverState.spentQuota, serverState.pause].map { span in
+                span.flatMap { waited.contains($0) ? nil : $0 }
             }
-            // This pause was already waited for, even if the clock was set back meanwhile.
-            guard let pause = serverState.pause, pause != waited else { return }
-            let rest = Duration.milliseconds(pause.rest(at: now))
-            if rest > options.patience { throw PagerError.paused(rest) }
+            guard let span = spans.compactMap(\.self).first else { return }
+            let rest = Duration.milliseconds(span.rest(at: now))
+            if rest > options.patience {
+                throw spans[0] == nil ? PagerError.paused(rest) : .quotaSpent(rest)
+            }
             try await clock.sleep(rest)
-            waited = pause
+            waited.append(span)
         }
     }
 

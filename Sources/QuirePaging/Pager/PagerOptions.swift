@@ -29,7 +29,8 @@ public struct PagerOptions: Sendable {
     public var staleIfError: Duration
     /// When to retry a failed request.
     public var retries: RetryPolicy
-    /// How long a call waits for a pause that the server asked for. If the pause is longer, the call throws.
+    /// How long a call waits for a pause that the server asked for, or for a new quota. If that takes longer,
+    /// the call throws.
     public var patience: Duration
 
     /// Creates options, with defaults for what is not given.

@@ -3,8 +3,8 @@ import Quire
 
 extension PageResponse {
     /// A page, and what the headers of its HTTP response say: `ETag`, `Last-Modified`, `Cache-Control`,
-    /// `Retry-After`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`. Status 304 is "not modified", whatever
-    /// the answer is.
+    /// `Retry-After`, `X-RateLimit-Remaining`, `X-RateLimit-Reset` and `X-RateLimit-Reset-After`. Status 304
+    /// is "not modified", whatever the answer is.
     /// - Parameters:
     ///   - answer: The page that the body of the response is.
     ///   - status: The status of the response.
@@ -68,14 +68,17 @@ private struct HTTPHeaders {
     }
 
     /// The quota as GitHub and many others send it: the requests left, and when there are new ones, in
-    /// seconds since 1970 by the server's clock. Small numbers, which some servers send, are seconds from
-    /// now.
+    /// seconds since 1970 by the server's clock. Small numbers, as Reddit sends them, are seconds from now.
+    /// Discord also says the seconds from now by themselves.
     var quota: Quota? {
         func number(_ name: String) -> Duration? {
             values[name].flatMap { Self.seconds($0.trimmingCharacters(in: .whitespaces)) }
         }
         guard let remaining = number("x-ratelimit-remaining") else { return nil }
         let quota = Quota(remaining: Int(remaining.components.seconds))
+        if let rest = number("x-ratelimit-reset-after") {
+            return Quota(remaining: quota.remaining, renewsIn: rest)
+        }
         guard let reset = number("x-ratelimit-reset") else { return quota }
         if reset < .seconds(1_000_000_000) { return Quota(remaining: quota.remaining, renewsIn: reset) }
         guard let now = values["date"].flatMap(Self.date) else { return quota }
@@ -83,10 +86,15 @@ private struct HTTPHeaders {
         return Quota(remaining: quota.remaining, renewsIn: max(.zero, rest))
     }
 
-    /// Reads seconds, limited to a century.
+    /// Reads seconds, limited to a century. Some servers send fractions: "372.5", and "598.0" for a count.
     private static func seconds(_ text: String) -> Duration? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        return .seconds(min(Int64(text) ?? .max, 3_155_760_000))
+        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (48...57).contains($0) } }) else {
+            return nil
+        }
+        let whole = Duration.seconds(min(Int64(parts[0]) ?? .max, 3_155_760_000))
+        guard parts.count == 2, let fraction = Double("0.\(parts[1])") else { return whole }
+        return whole + .seconds(fraction)
     }
 
     private static func date(_ text: String) -> Date? {

@@ -143,6 +143,16 @@ import Testing
         #expect(try await pager.refresh().verdict == .ok)
     }
 
+    @Test func aQuotaThatIsRenewedSoonIsWaitedFor() async throws {
+        let fixture = try PagerFixture()
+        var last = Self.page
+        last.quota = Quota(remaining: 0, renewsIn: .seconds(1))
+        let script = Script(.success(last), .success(last), .success(Self.page))
+        let pager = fixture.pager(script)
+        for _ in 0..<3 { try await pager.refresh() }
+        #expect(fixture.clock.slept == [.seconds(1), .seconds(1)] && script.left == 0)
+    }
+
     // MARK: Headers
 
     @Test func headersAreRead() {
@@ -169,6 +179,39 @@ import Testing
         let headers = ["Retry-After": text, "Date": "Fri, 31 Dec 1999 23:59:00 GMT"]
         let failure = PageFailure("", status: 503, headers: headers)
         #expect(failure.pause == seconds.map { .seconds($0) })
+    }
+
+    struct RateLimit: Sendable {
+        /// The names of the headers end with these.
+        var remaining: String
+        var reset: String?
+        var resetAfter: String?
+        var quota: Quota?
+    }
+
+    private static let rateLimits = [
+        // Reddit: fractions of requests, seconds from now
+        RateLimit(
+            remaining: "598.0", reset: "372", quota: Quota(remaining: 598, renewsIn: .seconds(372))),
+        // Discord: a date with a fraction, and the same in seconds from now
+        RateLimit(
+            remaining: "0", reset: "1795302001.250", resetAfter: "1.5",
+            quota: Quota(remaining: 0, renewsIn: .milliseconds(1_500))),
+        RateLimit(
+            remaining: "0", reset: "1795302001.250",
+            quota: Quota(remaining: 0, renewsIn: .milliseconds(1_250))),
+        RateLimit(remaining: "7", resetAfter: "x", quota: Quota(remaining: 7)),
+        RateLimit(remaining: "7", reset: "1.", quota: Quota(remaining: 7)),
+        RateLimit(remaining: "1.2.3", quota: nil),
+    ]
+
+    @Test(arguments: rateLimits)
+    func rateLimitsMayHaveFractions(limit: RateLimit) {
+        var headers = ["Date": "Sat, 21 Nov 2026 23:00:00 GMT", "X-Ratelimit-Remaining": limit.remaining]
+        headers["X-RateLimit-Reset"] = limit.reset
+        headers["X-RateLimit-Reset-After"] = limit.resetAfter
+        let failure = PageFailure("", status: 429, headers: headers)
+        #expect(failure.quota == limit.quota)
     }
 
     @Test func someStatusesPass() {
