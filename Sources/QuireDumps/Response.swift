@@ -22,6 +22,9 @@ public struct Response: Sendable {
     public var asked: Asked?
     /// The link that led to it; nil if neither the response nor its recording tells.
     public var own: Link?
+    /// True if a page without posts says that the list ends, and the profile doubts that: perhaps the post is
+    /// gone that the link of the request names. The answer then says nothing about what follows.
+    public var isEndDoubtful = false
     /// The number of the page, as the server counts.
     public var page: Int?
     /// The number of pages, as the server says.

@@ -161,6 +161,16 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
     }
 }
 
+extension URLRequest {
+    /// - Parameter body: The body of a POST; nil: it is a GET.
+    mutating func ask(for types: String, _ body: [UInt8]?) {
+        setValue(types, forHTTPHeaderField: "Accept")
+        guard let body else { return }
+        (httpMethod, httpBody) = ("POST", Data(body))
+        setValue("application/json", forHTTPHeaderField: "Content-Type")
+    }
+}
+
 extension URL {
     /// Returns true for the same scheme, host and port.
     func isSameServer(as other: URL) -> Bool {

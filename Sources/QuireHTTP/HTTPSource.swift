@@ -294,7 +294,9 @@ public struct HTTPSource: PagingSource {
         if request.target == .snapshot {
             for index in answer.posts.indices { answer.posts[index].body = 0..<0 }
         }
+        if page.isEndDoubtful, !request.followsLink { answer.next = .end }
         var response = PageResponse(answer, status: status, headers: headers)
+        response.mayRefuseLink = page.isEndDoubtful
         response.pause = page.pause(atLeast: response.pause)
         response.quota = page.allowance ?? response.quota
         return response
@@ -342,16 +344,6 @@ extension [UInt8] {
     var isXML: Bool {
         let document = starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self[...]
         return document.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "<")
-    }
-}
-
-extension URLRequest {
-    /// - Parameter body: The body of a POST; nil: it is a GET.
-    mutating func ask(for types: String, _ body: [UInt8]?) {
-        setValue(types, forHTTPHeaderField: "Accept")
-        guard let body else { return }
-        (httpMethod, httpBody) = ("POST", Data(body))
-        setValue("application/json", forHTTPHeaderField: "Content-Type")
     }
 }
 

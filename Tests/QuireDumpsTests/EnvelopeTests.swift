@@ -204,6 +204,43 @@ import Testing
         #expect(empty.next == .end && empty.previous == .unknown)
     }
 
+    /// Stripe: one flag for both directions, which speaks of that of the request.
+    @Test(arguments: [
+        ("", true, Link.token("after=7"), Link.token("before=9")), ("", false, .end, .token("before=9")),
+        ("?after=12", false, .end, .token("before=9")),
+        ("?before=5", true, .token("after=7"), .token("before=9")),
+        ("?before=5", false, .token("after=7"), .end),
+    ])
+    func aFlagBesideLinksFromPosts(query: String, more: Bool, next: Link, previous: Link) throws {
+        let profile = #"""
+            "items":"d","next":{"template":"after={id}","more":"more"},
+            "previous":{"template":"before={id}","more":"more"}
+            """#
+        let head = "GET https://a/l\(query)\nHTTP/2 200\n"
+        let page = try read(profile, #"{"d":[9,8,7],"more":\#(more)}"#, head).answer
+        #expect(page.next == next && page.previous == previous)
+        // An empty page is an end if the flag says so, and no end if it says that there is more.
+        let empty = try read(profile, #"{"d":[],"more":\#(more)}"#, head).answer
+        #expect(empty.next == (more || query == "?before=5" ? .unknown : .end))
+    }
+
+    /// Reddit: an empty page is also the answer if the post of the link is gone.
+    @Test(arguments: [
+        ("?after=t3_9", "", Link.unknown, true), ("", "", .end, false), ("?after=t3_9", "null", .end, false),
+        ("?after=t3_9", #""t3_8""#, .end, false), ("?before=t3_9", "", .unknown, true),
+    ])
+    func anEmptyPageMayBeNoEnd(query: String, row: String, next: Link, isDoubtful: Bool) throws {
+        let profile = #"""
+            "items":"c","opaque_rows":true,"self":{"query":"after"},
+            "request":{"above":["before"]},"next":{"path":"n","empty":"doubtful"}
+            """#
+        let response = try read(
+            profile, #"{"c":[\#(row)],"n":null}"#, "GET https://a/l\(query)\nHTTP/2 200\n")
+        #expect(response.answer.next == next && response.isEndDoubtful == isDoubtful)
+        let more = try read(profile, #"{"c":[],"n":"t3_1"}"#, "GET https://a/l\(query)\nHTTP/2 200\n")
+        #expect(more.answer.next == .token("t3_1") && !more.isEndDoubtful)
+    }
+
     @Test func aRecordedExchange() throws {
         let exchange = "GET https://a/l?after=t1\r\nHTTP/1.1 200 OK\r\nretry-after: 7\r\n\r\n[\"é\", 5]\n"
         let response = try read(#""self":{"query":"after"},"backoff":{"header":"Retry-After"}"#, exchange)

@@ -114,6 +114,23 @@ import Testing
         (#"{"name":"x","id":{},"first_page":-1}"#, "p.json: first_page: not from 0 to 1000000"),
         (#"{"name":"x","id":{},"next":{"path":"a","link":"b"}}"#, "p.json: next.link: excludes path"),
         (#"{"name":"x","id":{},"next":{"link":"b","more":"c"}}"#, "p.json: next.more: excludes link"),
+        (
+            #"{"name":"x","id":{},"next":{"template":"a={id}","end":"0"}}"#,
+            "p.json: next.end: excludes template"
+        ),
+        (#"{"name":"x","id":{},"next":{"link":"b","empty":"end"}}"#, "p.json: next.empty: excludes link"),
+        (
+            #"{"name":"x","id":{},"next":{"path":"a","empty":"no"}}"#,
+            "p.json: next.empty: \"no\" is not one of end, doubtful"
+        ),
+        (
+            #"{"name":"x","id":{},"previous":{"path":"a","empty":"end"}}"#,
+            "p.json: previous.empty: only next has it"
+        ),
+        (
+            #"{"name":"x","id":{},"lines":true,"next":{"template":"a={id}","more":"m"}}"#,
+            "p.json: next: lines have no document around them"
+        ),
         (#"{"name":"x","id":{},"next":{"counted":false}}"#, "p.json: next.counted: is not true"),
         (#"{"name":"x","id":{},"next":{"counted":true}}"#, "p.json: next: counting needs page"),
         (

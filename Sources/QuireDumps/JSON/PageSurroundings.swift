@@ -36,6 +36,7 @@ extension PageParser {
         if let field = profile.next {
             let last = response.answer.posts.last
             response.answer.next = try link(field, from: last, otherwise: .end, response, around)
+            response.doubtEnd(of: field)
         } else if profile.paging == .ids {
             response.answer.next = .end  // the list of ids is complete
         }
@@ -146,7 +147,7 @@ extension PageParser {
         _ field: LinkField, from post: Post?, otherwise: Link, _ response: Response,
         _ around: Surroundings
     ) throws(DumpError) -> Link {
-        if let path = field.more {
+        if let path = field.more, !isFlagOfOtherSide(field, otherwise, response) {
             switch try document(path).flag(path) {
             case false?: return .end
             case nil: return .unknown
@@ -161,7 +162,9 @@ extension PageParser {
         case .counted:
             return try isLast(response, around).map { $0 ? .end : .more } ?? .unknown
         case .template(let template):
-            return post.map { .token(template.filled(from: $0)) } ?? otherwise
+            // If the server said that there is more, a page without posts is not the end.
+            let none = field.more == nil ? otherwise : .unknown
+            return post.map { .token(template.filled(from: $0)) } ?? none
         case .relation(let relation):
             guard let envelope = around.envelope, envelope.hasHeaders else { return .unknown }
             token = envelope["Link"].flatMap { LinkHeader($0).addresses[relation] }
@@ -181,6 +184,16 @@ extension PageParser {
             return field.absence != .end || field.more != nil ? .unknown : .end
         }
         return token == field.endToken ? .end : .token(address(token, around))
+    }
+
+    /// Returns true if the flag says whether there is more on the other side of the page. Where both links
+    /// are templates and have one flag, it speaks of the side to which the request leads.
+    private func isFlagOfOtherSide(
+        _ field: LinkField, _ otherwise: Link, _ response: Response
+    ) -> Bool {
+        guard field.isTemplate, profile.next?.more == profile.previous?.more else { return false }
+        if case .above = response.asked { return otherwise == .end }
+        return otherwise == .unknown
     }
 
     /// If links are addresses, returns the complete address of each.
@@ -222,6 +235,18 @@ extension PageParser {
             case .request: around.envelope?.request
             }
         return text?.isEmpty == true ? nil : text
+    }
+}
+
+extension Response {
+    /// Takes the end back that a page without posts reports, if the profile doubts it. A row that is no post
+    /// shows that the link led somewhere, and nothing can be gone that a request for the head names.
+    fileprivate mutating func doubtEnd(of field: LinkField) {
+        guard field.emptyEnd == .doubtful, answer.next == .end, asked != .head,
+            answer.posts.isEmpty, answer.opaqueRows == 0
+        else { return }
+        answer.next = .unknown
+        isEndDoubtful = true
     }
 }
 

@@ -218,6 +218,13 @@ enum LinkAbsence: String, Sendable, CaseIterable {
     case null
 }
 
+/// What the end means that a page without posts reports.
+enum EmptyEnd: String, Sendable, CaseIterable {
+    case end
+    /// Perhaps the post that the link names is gone.
+    case doubtful
+}
+
 /// How a response says where the feed continues.
 struct LinkField: Sendable {
     /// How the link is formed.
@@ -241,6 +248,8 @@ struct LinkField: Sendable {
     var endToken: String?
     /// What a missing token means.
     var absence: LinkAbsence
+    /// What the end means that a page without posts reports.
+    var emptyEnd: EmptyEnd
 
     var token: Source? {
         if case .token(let source) = way { source } else { nil }

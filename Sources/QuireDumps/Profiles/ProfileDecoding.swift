@@ -118,7 +118,7 @@ private struct Contents: Decodable {
                 throw fields.problem(field, "counting needs page")
             case .counted where profile.pages == nil && (profile.total == nil || profile.pageSize == nil):
                 throw fields.problem(field, "counting needs pages, or total and page_size")
-            case .template, .relation: break
+            case .template where link?.more == nil, .relation: break
             case .some where profile.isLines:
                 throw fields.problem(field, "lines have no document around them")
             default: break

@@ -102,17 +102,20 @@ extension LinkField {
         switch way {
         case .flag: return flag ?? ""
         case .counted: return "there is more until the last page"
-        case .template(let template): return "\(template), of the \(post) post"
+        case .template(let template): words = "\(template), of the \(post) post"
         case .relation(let relation): words = "rel=\"\(printable(relation))\" of the header Link"
         case .token(let source): words = source.description
         }
         if let flag { return "\(words); \(flag)" }
+        if isTemplate { return words }
         let end = endToken.map { " or \"\(printable($0))\"" } ?? ""
-        return switch absence {
-        case .end: "\(words); without it\(end) the end"
-        case .unknown: "\(words); without it nothing is known"
-        case .null: "\(words); null\(end) is the end, and without it nothing is known"
-        }
+        let rest =
+            switch absence {
+            case .end: "without it\(end) the end"
+            case .unknown: "without it nothing is known"
+            case .null: "null\(end) is the end, and without it nothing is known"
+            }
+        return "\(words); \(rest)" + (emptyEnd == .doubtful ? ", but not on a page without posts" : "")
     }
 }
 

@@ -10,7 +10,7 @@ import Quire
 struct ProfileFields {
     private static let places: Set = ["path", "header"]
     private static let links: Set = [
-        "path", "header", "link", "template", "counted", "more", "end", "absent",
+        "path", "header", "link", "template", "counted", "more", "end", "absent", "empty",
     ]
 
     /// Every field, and the fields of those that are objects.
@@ -177,17 +177,20 @@ struct ProfileFields {
             let ways = ["path", "header", "link", "template", "counted"].filter(fields.has)
             guard ways.count < 2 else { throw fields.problem(ways[1], "excludes \(ways[0])") }
             if let way = ways.first, !["path", "header"].contains(way),
-                let field = ["more", "end"].first(where: fields.has)
+                let field = ["more", "end", "empty"].first(where: fields.has),
+                (way, field) != ("template", "more")
             {
                 throw fields.problem(field, "excludes \(way)")
             }
+            if name == "previous", fields.has("empty") { throw fields.problem("empty", "only next has it") }
             guard let way = try fields.way(ways.first) ?? (fields.has("more") ? .flag : nil) else {
                 throw problem(name, "none of path, header, link, template, counted, more")
             }
             return LinkField(
                 way: way, more: try fields.path("more"),
                 endToken: try fields.value("end", String.self),
-                absence: try fields.choice("absent", among: LinkAbsence.allCases) ?? .end)
+                absence: try fields.choice("absent", among: LinkAbsence.allCases) ?? .end,
+                emptyEnd: try fields.choice("empty", among: EmptyEnd.allCases) ?? .end)
         }
     }
 

@@ -81,7 +81,8 @@ extension Profile {
             ("next", next, answer.next), ("previous", previous, answer.previous),
         ] {
             guard let link, !link.isTemplate, link.isInBody || hasEnvelope else { continue }
-            let isSilent = value == .end && link.more == nil && link.way != .counted
+            let isDoubted = field == "next" && response.isEndDoubtful
+            let isSilent = (value == .end || isDoubted) && link.more == nil && link.way != .counted
             add(field, !isSilent, value != .unknown)
         }
         for (field, source, isThere) in [

@@ -28,11 +28,11 @@ enum ProfileChange: Sendable {
         case .order(let order): profile.order = order
         case .next(let path):
             profile.next = LinkField(
-                way: .token(.body(path)), more: nil, endToken: nil, absence: .null)
+                way: .token(.body(path)), more: nil, endToken: nil, absence: .null, emptyEnd: .doubtful)
         case .noOwnLink: profile.own = nil
         case .addresses:
             profile.next = LinkField(
-                way: .relation("next"), more: nil, endToken: nil, absence: .end)
+                way: .relation("next"), more: nil, endToken: nil, absence: .end, emptyEnd: .end)
             profile.own = .request
         case .opaqueRows: profile.hasOpaqueRows = true
         case .paging(let paging): profile.paging = paging
@@ -51,7 +51,7 @@ enum ProfileChange: Sendable {
         case .key(let field): ["key": object(field)]
         case .version(let field): ["version": object(field)]
         case .order(let order): ["order": order.rawValue]
-        case .next(let path): ["next": ["path": path.text, "absent": "null"]]
+        case .next(let path): ["next": ["path": path.text, "absent": "null", "empty": "doubtful"]]
         case .noOwnLink: ["self": NSNull()]
         case .addresses: ["next": ["link": "next"], "self": ["request": true]]
         case .opaqueRows: ["opaque_rows": true]

@@ -15,6 +15,8 @@ struct WayBack {
     /// The links that answers to this call have brought. One of these is not old: to forget it would bring it
     /// again.
     private var brought: Set<Link> = []
+    /// The links whose page was empty, and which were forgotten for that.
+    private var doubted: Set<Link> = []
 
     mutating func note(_ response: PageResponse) {
         guard case .page(let answer) = response.content else { return }
@@ -29,6 +31,26 @@ struct WayBack {
         if case .link(let link) = request.target, brought.contains(link) { return false }
         drops += 1
         return true
+    }
+
+    /// Returns the doubt about a page without posts; nil if there is none, or no more links are dropped. If
+    /// an answer has brought the link again since it was doubted, the page is the end.
+    mutating func doubt(_ response: inout PageResponse, to request: PageRequest) -> PageFailure? {
+        guard response.mayRefuseLink, case .link(let link) = request.target, request.followsLink,
+            case .page(var answer) = response.content
+        else { return nil }
+        if doubted.contains(link), brought.contains(link) {
+            answer.next = .end
+            response.content = .page(answer)
+            return nil
+        }
+        if drops == Self.dropLimit { return nil }
+        drops += 1
+        doubted.insert(link)
+        brought.remove(link)
+        return PageFailure(
+            "the page is empty: perhaps the post is gone that its link names", isTransient: false,
+            refusesLink: true)
     }
 
     /// Returns true if the answer is on the way from further up: the head's page, or posts that are cached.
@@ -48,6 +70,13 @@ extension Pager {
         _ request: PageRequest, issuedBy issuer: UInt64, _ error: any Error, _ way: inout WayBack
     ) async throws -> Outcome? {
         guard way.drops(request, error) else { return nil }
+        return try await drop(request, issuedBy: issuer, because: error)
+    }
+
+    /// Forgets the link of a request. Returns nil if no place keeps it.
+    func drop(
+        _ request: PageRequest, issuedBy issuer: UInt64, because error: any Error
+    ) async throws -> Outcome? {
         let reply = try await writer.write(.dropLink(of: request.plan.ticket, issuer: issuer))
         let outcome = try writer.outcome(reply)
         if !outcome.verdict.asksAgain(outcome) { return nil }

@@ -32,8 +32,14 @@ extension Pager {
             }
             let result: PageResult
             do {
-                let response = try await completed(ask(request), to: request)
+                var response = try await completed(ask(request), to: request)
                 try Task.checkCancellation()
+                if let doubt = way.doubt(&response, to: request),
+                    let dropped = try await drop(request, issuedBy: issuer, because: doubt)
+                {
+                    outcome = dropped
+                    continue
+                }
                 way.note(response)
                 result = try await take(response, to: request, issuedBy: issuer)
             } catch {

@@ -66,6 +66,8 @@ private struct Exchange: Codable {
         var lifetime, pause: Int64?
         var quota: Int?
         var quotaRenewsIn: Int64?
+        /// Nil means no.
+        var mayRefuseLink: Bool?
     }
 
     struct Page: Codable {
@@ -74,6 +76,7 @@ private struct Exchange: Codable {
         var opaqueRows: Int
         var next, previous: LinkText
         var fetchedAt: Int64
+        var total: Int?
         var since: String?
         var deleted: [Data]?
     }
@@ -81,6 +84,8 @@ private struct Exchange: Codable {
     struct Post: Codable {
         var id: Data
         var key, version: Int64?
+        /// Nil means full.
+        var detail: UInt8?
         var start, end: Int
     }
 
@@ -103,17 +108,20 @@ extension Exchange.Response {
         pause = response.pause?.milliseconds
         quota = response.quota?.remaining
         quotaRenewsIn = response.quota?.renewsIn?.milliseconds
+        mayRefuseLink = response.mayRefuseLink ? true : nil
     }
 
     var pageResponse: PageResponse {
         get throws {
-            PageResponse(
+            var response = PageResponse(
                 try page.map { .page(try $0.answer) } ?? (isFresh ? .fresh : .notModified),
                 validators: validators, lifetime: lifetime.map { .milliseconds($0) },
                 pause: pause.map { .milliseconds($0) },
                 quota: quota.map {
                     Quota(remaining: $0, renewsIn: quotaRenewsIn.map { .milliseconds($0) })
                 })
+            response.mayRefuseLink = mayRefuseLink ?? false
+            return response
         }
     }
 }
@@ -122,13 +130,15 @@ extension Exchange.Page {
     init(_ answer: Answer) {
         posts = answer.posts.map {
             Exchange.Post(
-                id: Data($0.id.bytes), key: $0.key, version: $0.version, start: $0.body.lowerBound,
+                id: Data($0.id.bytes), key: $0.key, version: $0.version,
+                detail: $0.detail == .full ? nil : $0.detail.rawValue, start: $0.body.lowerBound,
                 end: $0.body.upperBound)
         }
         bytes = Data(answer.bytes)
         opaqueRows = answer.opaqueRows
         (next, previous) = (Exchange.LinkText(answer.next), Exchange.LinkText(answer.previous))
         fetchedAt = answer.fetchedAt
+        total = answer.total
         since = answer.since
         if !answer.deleted.isEmpty { deleted = answer.deleted.map { Data($0.bytes) } }
     }
@@ -139,11 +149,14 @@ extension Exchange.Page {
                 guard let id = PostID(bytes: post.id), post.start <= post.end else {
                     throw PageFailure("recording: a post without id or body", isTransient: false)
                 }
-                return Post(id: id, key: post.key, version: post.version, body: post.start..<post.end)
+                return Post(
+                    id: id, key: post.key, version: post.version,
+                    detail: post.detail.map(Detail.init(rawValue:)) ?? .full, body: post.start..<post.end)
             }
             var answer = Answer(
                 posts: posts, bytes: Array(bytes), next: try next.link, previous: try previous.link,
                 opaqueRows: opaqueRows, fetchedAt: fetchedAt)
+            answer.total = total
             answer.since = since
             answer.deleted = try (deleted ?? []).map { bytes in
                 guard let id = PostID(bytes: bytes) else {

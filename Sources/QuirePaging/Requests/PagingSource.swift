@@ -119,6 +119,11 @@ public struct PageResponse: Sendable {
     public var pause: Duration?
     /// The number of requests that the server still permits; nil if it does not say.
     public var quota: Quota?
+    /// True if the page has no posts, and the server sends such a page at the end of the list, but also if
+    /// the post is gone that the link of the request names. The pager forgets the link and goes on from
+    /// further up (R32); if the link comes again, and its page is empty again, that is the end. It means
+    /// nothing if the request follows no link (``PageRequest/followsLink``).
+    public var mayRefuseLink = false
     /// First pages of other feeds in the response. They are taken in if the page is.
     public var embedded: [EmbeddedPage] = []
 

@@ -1,4 +1,5 @@
 import Quire
+import Synchronization
 import Testing
 
 @testable import QuirePaging
@@ -124,6 +125,41 @@ import Testing
         #expect(try replay.picture == original.picture)
         #expect(try replay.picture == "[10 9 8 7 6 5 4 3 2 1] |end")
         await #expect(throws: PageFailure.self) { try await replaying.refresh() }
+    }
+
+    @Test func aRecordingHasAllOfAnAnswer() async throws {
+        var answer = Answer(next: .token("2"))
+        answer.append(id: 1, version: 5, detail: .summary, body: [1, 2])
+        (answer.total, answer.since, answer.deleted, answer.fetchedAt) = (17, "s", [7], 3)
+        var response = PageResponse(answer)
+        response.mayRefuseLink = true
+        let recording = PageRecording()
+        let original = Scripted { [response] _ in response }
+        let (first, second) = (try PagerFixture(), try PagerFixture())
+        try await first.pager(original, [.recording(into: recording)]).refresh()
+        let copy = try PageRecording(lines: try recording.lines())
+        let replayed = Captured()
+        let silent = Scripted { _ in throw PageFailure("asked", isTransient: false) }
+        try await second.pager(silent, [replayed.interceptor, .replaying(copy)]).refresh()
+        let again = try #require(replayed.response)
+        guard case .page(let page) = again.content else {
+            Issue.record("no page")
+            return
+        }
+        #expect(page == answer && again.mayRefuseLink)
+    }
+
+    /// The last response that came through.
+    private final class Captured: Sendable {
+        private let held = Mutex(PageResponse?.none)
+        var response: PageResponse? { held.withLock(\.self) }
+        var interceptor: Interceptor {
+            Interceptor { request, next in
+                let response = try await next(request)
+                self.held.withLock { $0 = response }
+                return response
+            }
+        }
     }
 
     private func session(_ pager: Pager, change: () -> Void) async throws {
