@@ -291,6 +291,8 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
     @Test(arguments: [
         ("5", "auto", 5), ("-5", "integer", -5), ("-9223372036854775808", "integer", Int64.min),
         ("1.5", "number", OrderKey.number(1.5)), ("2", "number", OrderKey.number(2)),
+        (#""1700000000.000200""#, "number", OrderKey.number(1_700_000_000.0002)),
+        (#""-5e-1""#, "number", OrderKey.number(-0.5)),
         ("\"2018-03-29T15:04:05Z\"", "auto", 1_522_335_845_000_000),
     ])
     func keys(value: String, type: String, key: Int64) throws {

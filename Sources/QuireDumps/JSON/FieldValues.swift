@@ -49,6 +49,7 @@ extension cjson_span {
                 throw mismatch(field.path, field.type == .auto ? "an integer or a date" : "an integer")
             }
         case .number:
+            if kind == CJSON_STRING { return OrderKey.number(try writtenNumber(field.path)) }
             guard [CJSON_NEGATIVE, CJSON_INTEGER, CJSON_FRACTION].contains(kind) else {
                 throw mismatch(field.path, "a number")
             }
@@ -61,6 +62,15 @@ extension cjson_span {
             }
             return date
         }
+    }
+
+    /// Returns the number in a string: `"1700000000.000200"`.
+    private func writtenNumber(_ path: FieldPath) throws(DumpError) -> Double {
+        let text = String(decoding: characters, as: UTF8.self)
+        guard let number = OrderKey.written(text) else {
+            throw problem(path, "is \"\(printable(text, limit: 40))\", not a number")
+        }
+        return number
     }
 
     /// Returns the token in this value, as written in the document `bytes`; nil if there is none.

@@ -7,6 +7,14 @@ enum OrderKey {
         return bits >= 0 ? bits : Int64.min &- bits
     }
 
+    /// Returns the number that a string consists of; nil for hexadecimal numbers and words.
+    static func written(_ text: String) -> Double? {
+        guard text.utf8.allSatisfy("+-.0123456789eE".utf8.contains), let number = Double(text),
+            number.isFinite
+        else { return nil }
+        return number
+    }
+
     /// Converts a date and time of RFC 3339 to microseconds since 1970. Returns nil for anything else.
     ///
     /// Beyond the standard it accepts a space for the T, no seconds, an offset without a colon or minutes,

@@ -93,6 +93,9 @@ struct OrderFinding {
         switch outline.nodes[node].kind {
         case .string:
             if !isTime, let number = Int64(outline.text(node)) { return (number, .integer) }
+            if !isTime, let number = OrderKey.written(outline.text(node)) {
+                return (OrderKey.number(number), .number)
+            }
             guard 16...40 ~= range.count else { return nil }
             return OrderKey.date(outline.slice(range)).map { ($0, .date) }
         case .integer:
@@ -122,6 +125,7 @@ struct OrderFinding {
         case (.integer, .integer), (.integer, .auto), (.string, .integer): Int64(text())
         case (.string, .date), (.string, .auto): OrderKey.date(bytes)
         case (.integer, .number), (.fraction, .number): Double(text()).map(OrderKey.number)
+        case (.string, .number): OrderKey.written(text()).map(OrderKey.number)
         default: nil
         }
     }

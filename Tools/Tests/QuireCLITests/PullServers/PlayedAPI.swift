@@ -62,7 +62,7 @@ struct PlayedAPI: Sendable, CustomTestStringConvertible {
     // MARK: Manners
 
     /// Pages by number, counted from `first`.
-    private static func numbered(
+    static func numbered(
         _ posts: [PlayedPost], _ request: HTTPRequest, _ size: Int, by name: String, first: Int
     ) -> (json: String, page: Int, pages: Int) {
         let size = request.query[name].flatMap { Int($0) } ?? size
@@ -71,7 +71,7 @@ struct PlayedAPI: Sendable, CustomTestStringConvertible {
         return (array(shown), page, (posts.count + size - 1) / size)
     }
 
-    private static func array(_ posts: some Sequence<PlayedPost>) -> String {
+    static func array(_ posts: some Sequence<PlayedPost>) -> String {
         "[\(posts.map(\.json).joined(separator: ","))]"
     }
 
@@ -80,7 +80,7 @@ struct PlayedAPI: Sendable, CustomTestStringConvertible {
     }
 
     /// The posts below the one that the request names, and whether more follow.
-    private static func below(
+    static func below(
         _ posts: [PlayedPost], _ request: HTTPRequest, _ size: Int, by name: String, strictly: Bool = true
     ) -> (shown: ArraySlice<PlayedPost>, more: Bool) {
         let start = request.query[name].flatMap { id in posts.firstIndex { $0.id == id } }.map { $0 + 1 } ?? 0
