@@ -140,7 +140,16 @@ enum {
     QUIRE_PARSED_HAS_TOTAL = 4,
     QUIRE_PARSED_HAS_BACKOFF = 8,
     QUIRE_PARSED_HAS_QUOTA = 16,
-    QUIRE_PARSED_HAS_QUOTA_RENEWAL = 32
+    QUIRE_PARSED_HAS_QUOTA_RENEWAL = 32,
+    /*
+     * A page without posts says that the list ends, and the profile doubts that: perhaps the post is gone that the
+     * link of the request names. `next` is QUIRE_LINK_UNKNOWN. Call quire_drop_link(). If the link is asked for again
+     * after that, and its page is empty again, it is the end: ingest it with QUIRE_LINK_END.
+     */
+    QUIRE_PARSED_END_IS_DOUBTFUL = 64,
+    /* With QUIRE_BAD_RESPONSE, if the profile names the error: the link is of no use any more; the error passes. */
+    QUIRE_PARSED_LINK_IS_REFUSED = 128,
+    QUIRE_PARSED_ERROR_PASSES = 256
 };
 
 /* A parsed response. Free it with quire_parsed_free(); all that it points to lives until then. */
@@ -182,7 +191,9 @@ typedef struct quire_parsed {
  * Parses a response. A page without items is not an error. The bytes of the response are copied: they may go when
  * the call returns. Threads that share a profile take turns; open one for each thread to parse side by side.
  * Errors: QUIRE_BAD_RESPONSE if the response is not JSON, is an error document of the server, is too large or too
- * deep, or is not what the profile describes. The sentence names the place: "response: item 17: no id".
+ * deep, or is not what the profile describes. The sentence names the place: "response: item 17: no id". The result
+ * then has no answer. Its flags say what the profile knows of the error, and it has the pause and the quota that the
+ * headers say; what the status of HTTP means is known to the caller.
  * [any] Since 0.1
  */
 quire_status quire_parse(

@@ -10,15 +10,25 @@ public func quire_parse(
     _ profile: OpaquePointer?, _ response: UnsafePointer<quire_response>?,
     _ out: UnsafeMutablePointer<quire_parsed>?
 ) -> quire_status {
-    attempt(filling: out) { out in
+    var refusal: quire_parsed?
+    let status = attempt(filling: out) { out in
         let box = try Handles.object(profile, as: ProfileBox.self)
         let given = try Arguments.structure(response, "the response")
         let body = try Arguments.bytes(given.body, atMost: Int(QUIRE_BODIES_LIMIT), "the response")
-        let parsed = try box.read(Array(body), try Envelope(given))
-        let arena = Arena()
-        out.fill(parsed, arena)
-        out.owner = try arena.owner()
+        let envelope = try Envelope(given)
+        switch box.read(Array(body), envelope) {
+        case .success(let parsed):
+            let arena = Arena()
+            out.fill(parsed, arena)
+            out.owner = try arena.owner()
+        case .failure(let error):
+            out.fill(error, box.advice(in: envelope))
+            refusal = out
+            throw Failure(QUIRE_BAD_RESPONSE, error.message)
+        }
     }
+    if let refusal { _ = write(refusal, to: out) }
+    return status
 }
 
 extension Envelope {
@@ -54,17 +64,32 @@ extension quire_parsed {
         case .around(let id): (asked, asked_id) = (Int32(QUIRE_ASKED_AROUND), arena.id(id))
         }
         own = arena.link(response.own ?? .unknown)
-        func set(_ field: WritableKeyPath<quire_parsed, UInt64>, _ number: Int?, _ flag: Int) {
-            guard let number else { return }
-            self[keyPath: field] = count(number)
-            flags |= UInt32(flag)
-        }
+        if response.isEndDoubtful { flags |= UInt32(QUIRE_PARSED_END_IS_DOUBTFUL) }
         set(\.page, response.page, QUIRE_PARSED_HAS_PAGE)
         set(\.pages, response.pages, QUIRE_PARSED_HAS_PAGES)
         set(\.total, response.total, QUIRE_PARSED_HAS_TOTAL)
+        setAdvice(response)
+    }
+
+    /// Fills in what is known of a response that is no page.
+    fileprivate mutating func fill(_ error: DumpError, _ advice: Response) {
+        if error.kind == .expired { flags |= UInt32(QUIRE_PARSED_LINK_IS_REFUSED) }
+        if error.kind == .later { flags |= UInt32(QUIRE_PARSED_ERROR_PASSES) }
+        setAdvice(advice)
+    }
+
+    private mutating func setAdvice(_ response: Response) {
         set(\.backoff_ms, response.backoff.map(milliseconds), QUIRE_PARSED_HAS_BACKOFF)
         set(\.quota, response.quota, QUIRE_PARSED_HAS_QUOTA)
         set(\.quota_renewal_ms, response.quotaRenewal.map(milliseconds), QUIRE_PARSED_HAS_QUOTA_RENEWAL)
+    }
+
+    private mutating func set(
+        _ field: WritableKeyPath<quire_parsed, UInt64>, _ number: Int?, _ flag: Int
+    ) {
+        guard let number else { return }
+        self[keyPath: field] = count(number)
+        flags |= UInt32(flag)
     }
 }
 

@@ -24,16 +24,17 @@ final class ProfileBox: Handle {
         parser = Mutex(PageParser(profile: profile, limit: limit))
     }
 
-    func read(_ bytes: [UInt8], _ envelope: Envelope?) throws(Failure) -> Response {
-        let result = parser.withLock { parser in
+    func read(_ bytes: [UInt8], _ envelope: Envelope?) -> Result<Response, DumpError> {
+        parser.withLock { parser in
             Result { () throws(DumpError) in
                 try parser.read(bytes, envelope: envelope, name: "response")
             }
         }
-        switch result {
-        case .success(let response): return response
-        case .failure(let error): throw Failure(QUIRE_BAD_RESPONSE, error.message)
-        }
+    }
+
+    /// What the headers of an error say about asking again.
+    func advice(in envelope: Envelope?) -> Response {
+        parser.withLock { $0.advice(in: envelope ?? Envelope()) }
     }
 }
 

@@ -132,6 +132,42 @@ static void headers(quire_cache *cache)
     quire_feed_close(feed);
 }
 
+/* What a client must know of a response that is no page, or whose end is doubtful. */
+static void refusals(void)
+{
+    quire_field pause = {QUIRE_LITERAL("Retry-After"), QUIRE_LITERAL("30")};
+    quire_response response = QUIRE_RESPONSE_INIT;
+    quire_parsed parsed = QUIRE_PARSED_INIT;
+    quire_profile *profile = open_profile("slack", "");
+    response.status = 200;
+    response.body = text("{\"ok\": false, \"error\": \"invalid_cursor\"}");
+    REQUIRE(quire_parse(profile, &response, &parsed) == QUIRE_BAD_RESPONSE && error_says("invalid_cursor"));
+    REQUIRE(parsed.flags == QUIRE_PARSED_LINK_IS_REFUSED && parsed.answer == NULL);
+    response.headers = &pause;
+    response.header_count = 1;
+    response.body = text("{\"ok\": false, \"error\": \"ratelimited\"}");
+    REQUIRE(quire_parse(profile, &response, &parsed) == QUIRE_BAD_RESPONSE);
+    REQUIRE(parsed.flags == (QUIRE_PARSED_ERROR_PASSES | QUIRE_PARSED_HAS_BACKOFF) && parsed.backoff_ms == 30000);
+    response.body = text("{\"ok\": false, \"error\": \"channel_not_found\"}");
+    REQUIRE(quire_parse(profile, &response, &parsed) == QUIRE_BAD_RESPONSE);
+    REQUIRE(parsed.flags == QUIRE_PARSED_HAS_BACKOFF);
+    quire_parsed_free(&parsed);
+    quire_profile_close(profile);
+
+    quire_response page = QUIRE_RESPONSE_INIT;
+    profile = open_profile("reddit", "");
+    page.request = text("https://oauth.reddit.com/new?after=t3_a");
+    page.body = text("{\"kind\": \"Listing\", \"data\": {\"children\": [], \"after\": null}}");
+    REQUIRE(quire_parse(profile, &page, &parsed) == QUIRE_OK);
+    REQUIRE(parsed.flags == QUIRE_PARSED_END_IS_DOUBTFUL && parsed.answer->next.kind == QUIRE_LINK_UNKNOWN);
+    quire_parsed_free(&parsed);
+    page.request = text("https://oauth.reddit.com/new");
+    REQUIRE(quire_parse(profile, &page, &parsed) == QUIRE_OK);
+    REQUIRE(parsed.flags == 0 && parsed.answer->next.kind == QUIRE_LINK_END);
+    quire_parsed_free(&parsed);
+    quire_profile_close(profile);
+}
+
 static void other_ways(quire_cache *cache)
 {
     quire_response response = QUIRE_RESPONSE_INIT;
@@ -314,6 +350,7 @@ int main(int count, char **arguments)
     snprintf(path, sizeof path, "%s/profiles.quire", arguments[1]);
     REQUIRE(quire_open(path, NULL, &cache) == QUIRE_OK);
     headers(cache);
+    refusals();
     other_ways(cache);
     names();
     misuse();

@@ -100,6 +100,10 @@ public:
     // The link to what follows, and the one that led to this response.
     link next() const { return link(c_.answer->next); }
     link own() const { return link(c_.own); }
+    // The end that a page without posts reports is not certain: perhaps the post is gone that the link of the request
+    // names. Call feed::drop_link(); if the link is asked for again after that, and its page is empty again, it is
+    // the end.
+    bool is_end_doubtful() const noexcept { return (c_.flags & QUIRE_PARSED_END_IS_DOUBTFUL) != 0; }
     std::optional<std::uint64_t> page() const { return number(c_.page, QUIRE_PARSED_HAS_PAGE); }
     std::optional<std::uint64_t> pages() const { return number(c_.pages, QUIRE_PARSED_HAS_PAGES); }
     std::optional<std::uint64_t> total() const { return number(c_.total, QUIRE_PARSED_HAS_TOTAL); }

@@ -219,6 +219,13 @@ impl Parsed {
         unsafe { Link::new(self.c.own) }
     }
 
+    /// True if the end that a page without posts reports is not certain: perhaps the post is gone that the link of
+    /// the request names. Call [`Feed::drop_link`](crate::Feed::drop_link); if the link is asked for again after that,
+    /// and its page is empty again, it is the end.
+    pub fn is_end_doubtful(&self) -> bool {
+        self.c.flags & sys::QUIRE_PARSED_END_IS_DOUBTFUL != 0
+    }
+
     /// The number of this page, as the server counts.
     pub fn page(&self) -> Option<u64> {
         self.number(self.c.page, sys::QUIRE_PARSED_HAS_PAGE)

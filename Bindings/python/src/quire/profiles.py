@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from ._convert import Buffers, id_in, number_in, sized
-from ._errors import Status, failure
+from ._errors import QuireError, Status, failure
 from ._names import Detail, LinkKind, Order, Paging, Sizes
 from ._profiles import ffi, lib
 from ._values import Data, FeedOptions, Link, Post
 from ._words import Word
 
-__all__ = ["Asked", "Headers", "Parsed", "Profile", "names"]
+__all__ = ["Asked", "Headers", "LinkRefusedError", "Parsed", "PassingError", "Profile", "names"]
 
 #: Headers by name, or as pairs; a name may occur several times.
 Headers = Union[Mapping[str, str], Iterable[tuple[str, str]]]
@@ -45,6 +45,17 @@ class Asked(Word):
     AROUND = lib.QUIRE_ASKED_AROUND
 
 
+class LinkRefusedError(QuireError):
+    """The server refuses the link of the request for good, in the words that the profile knows: Feed.drop_link()."""
+
+
+class PassingError(QuireError):
+    """The same request may succeed later, says the profile."""
+
+    #: Seconds that the server asks to wait; None if it does not say.
+    backoff: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """A parsed response. It holds copies and needs nothing else."""
@@ -52,6 +63,10 @@ class Parsed:
     posts: list[Post]
     next: Link
     previous: Link
+    #: A page without posts says that the list ends, and the profile doubts that: perhaps the post is gone that the
+    #: link of the request names. `next` is Link.UNKNOWN. Call Feed.drop_link(); if the link is asked for again after
+    #: that, and its page is empty again, it is the end.
+    is_end_doubtful: bool
     #: How many rows have no id.
     opaque_rows: int
     #: The token with which a later request asks what has changed, and the posts that are gone.
@@ -73,7 +88,11 @@ class Parsed:
 
     @property
     def answer(self) -> dict[str, Any]:
-        """The arguments of Feed.ingest() and Crawl.ingest(): feed.ingest(request, **parsed.answer)."""
+        """The arguments of Feed.ingest() and Crawl.ingest(): feed.ingest(request, **parsed.answer).
+
+        Without `total`, which ends a feed that is paged by offset or number: add total=parsed.total for a server
+        that counts exactly what it lists.
+        """
         answer: dict[str, Any] = {
             "posts": self.posts, "next": self.next, "previous": self.previous, "opaque_rows": self.opaque_rows}
         if self.since is not None:
@@ -163,7 +182,8 @@ class Profile:
         request: the address that was asked for.
         headers: None: they are not known, so no end is taken from a missing Link.
 
-        QuireError, BAD_RESPONSE, if it is not what the profile describes; the message names the place.
+        QuireError, BAD_RESPONSE, if it is not what the profile describes; the message names the place. It is a
+        LinkRefusedError or a PassingError if the profile says so of the server's error.
         """
         pairs = [] if headers is None else list(headers.items() if isinstance(headers, Mapping) else headers)
         fields = [(id_in(name), id_in(value)) for name, value in pairs]
@@ -177,11 +197,26 @@ class Profile:
         out = ffi.new("quire_parsed *", {"struct_size": ffi.sizeof("quire_parsed")})
         with Buffers() as buffers:
             given.body = buffers.data_in(body)
-            _check(lib.quire_parse(self._handle, given, out))
+            try:
+                _check(lib.quire_parse(self._handle, given, out))
+            except QuireError as error:
+                raise _refusal(error, out) from None
         try:
             return _parsed(out)
         finally:
             lib.quire_parsed_free(out)
+
+
+def _refusal(error: QuireError, out: Any) -> QuireError:
+    """The error of a response, as the profile knows it."""
+    if out.flags & lib.QUIRE_PARSED_LINK_IS_REFUSED:
+        return LinkRefusedError(error.status, error.message)
+    if out.flags & lib.QUIRE_PARSED_ERROR_PASSES:
+        passing = PassingError(error.status, error.message)
+        if out.flags & lib.QUIRE_PARSED_HAS_BACKOFF:
+            passing.backoff = out.backoff_ms / 1000
+        return passing
+    return error
 
 
 def _parsed(out: Any) -> Parsed:
@@ -195,6 +230,7 @@ def _parsed(out: Any) -> Parsed:
     return Parsed(
         posts=[_post(answer.posts[at]) for at in range(answer.count)], next=_link(answer.next),
         previous=_link(answer.previous), opaque_rows=answer.opaque_rows,
+        is_end_doubtful=bool(out.flags & lib.QUIRE_PARSED_END_IS_DOUBTFUL),
         since=_text(answer.since) if answer.since.size else None,
         deleted=[_text(answer.deleted.items[at]) for at in range(answer.deleted.count)],
         asked=Asked(out.asked), asked_id=_text(out.asked_id) if out.asked_id.size else None, own=_link(out.own),

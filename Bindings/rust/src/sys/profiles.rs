@@ -16,6 +16,7 @@ pub const QUIRE_PARSED_HAS_TOTAL: u32 = 4;
 pub const QUIRE_PARSED_HAS_BACKOFF: u32 = 8;
 pub const QUIRE_PARSED_HAS_QUOTA: u32 = 16;
 pub const QUIRE_PARSED_HAS_QUOTA_RENEWAL: u32 = 32;
+pub const QUIRE_PARSED_END_IS_DOUBTFUL: u32 = 64;
 
 #[repr(C)]
 pub struct quire_profile {
