@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ProfileTests {
     @Test func builtInProfiles() throws {
-        #expect(Profile.builtIn.count == 27)
+        #expect(Profile.builtIn.count == 32)
         #expect(Profile.builtIn.map(\.name) == Profile.builtIn.map(\.name).sorted())
         for profile in Profile.builtIn {
             #expect(profile.title != profile.name && !profile.explanation.isEmpty)
