@@ -132,8 +132,9 @@ import Testing
         let site = try await Site(posts: 40) { below, ids in
             // the first three borders of the gap leave as soon as they are asked for
             guard let id = Int(below.dropFirst(3)), id > 45 else { return }
-            if gone.withLock({ left in left > 0 ? { left -= 1; return true }() : false }) {
-                ids.removeAll { $0 == id }
+            gone.withLock { left in
+                if left > 0 { ids.removeAll { $0 == id } }
+                left -= 1
             }
         }
         try await site.pager.refresh()
