@@ -25,8 +25,8 @@ struct Pull: ToolCommand {
 
             The closing line says whether the mirror is whole, or what is missing and why the work ended. The \
             exit code is 0 if it is whole, or the limit or --until was reached; 65 if the server refused a \
-            request or its answers led nowhere; 75 after a spent quota, a long pause or a lost network; 130 \
-            after Ctrl-C or SIGTERM.
+            request, its answers led nowhere, or another program dropped the feed; 75 after a spent quota, a \
+            long pause or a lost network; 130 after Ctrl-C or SIGTERM.
 
             Examples:
               quire pull gh.quire issues https://api.github.com/repos/o/r/issues \\

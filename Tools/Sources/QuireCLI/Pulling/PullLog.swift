@@ -79,12 +79,15 @@ struct EndLine: Encodable, Sendable {
         /// What is missing leads nowhere.
         case stuck
         case interrupted
+        /// The feed is gone.
+        case dropped
     }
 
     /// How many posts have no body, in a list of ids.
     var bodiesMissing = 0
     /// True if pages that were empty, or repeated others, are all that says that the list ends.
     var endAssumed = false
+    /// As it is called at the end.
     let feed: String
     var gaps = 0
     var headOpen = false
@@ -119,6 +122,9 @@ struct EndLine: Encodable, Sendable {
 
     init(feed: String, stopped: Stop) { (self.feed, self.stopped) = (feed, stopped) }
 
+    /// True if no later round of this call could do more.
+    var isLast: Bool { [.server, .interrupted, .dropped].contains(stopped) }
+
     /// How long the server permits nothing.
     func rest(at now: Int64) -> Duration { .milliseconds(max(0, (opening ?? now) - now)) }
 
@@ -126,7 +132,7 @@ struct EndLine: Encodable, Sendable {
         switch stopped {
         case .whole, .until, .limit: .ok
         case .quota, .pause, .network: .temporary
-        case .server: .data
+        case .server, .dropped: .data
         case .stuck: isRefused ? .data : .ok
         case .interrupted: .interrupted
         }
@@ -135,7 +141,9 @@ struct EndLine: Encodable, Sendable {
         var missing: [String] = []
         if gaps > 0 { missing.append(counted(gaps, "gap")) }
         if headOpen { missing.append("the head is open") }
-        if !tailEnd {
+        if stopped == .dropped {
+            missing.append("there is no such feed any more")
+        } else if !tailEnd {
             missing.append(isTailUnknown ? "the end was not seen" : "the list goes on below the last post")
         }
         if bodiesMissing > 0 {
@@ -161,7 +169,7 @@ struct EndLine: Encodable, Sendable {
         case .limit: "the limit of requests was reached (--pages); the next call goes on here"
         case .quota: "the quota of the server is used up\(opens)"
         case .pause: "the server asks for a pause\(opens)"
-        case .server, .network, .stuck: reason
+        case .server, .network, .stuck, .dropped: reason
         case .interrupted: "\(Interruption.name); the next call goes on here"
         }
     }

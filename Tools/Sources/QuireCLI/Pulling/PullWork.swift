@@ -74,10 +74,15 @@ struct PullWork: Sendable {
         let puller = Puller(
             pager, limits, meter, clock, asksForBodies: setup.hasBodies, isSyndication: setup.isSyndication,
             repeated, tell: discretion.words)
+        var name = setup.feed.name
         while true {
             var line = try await puller.round()
+            if line.feed != name {
+                log.add(.note("\(name): another program has renamed the feed; it is called \(line.feed) now"))
+                name = line.feed
+            }
             log.add(.end(line))
-            guard limits.follow, line.stopped != .server, line.stopped != .interrupted else { return line }
+            guard limits.follow, !line.isLast else { return line }
             do { try await clock.sleep(max(limits.every.duration, line.rest(at: clock.now()))) } catch {
                 // Nothing was asked since the last line.
                 (line.stopped, line.new, line.requests, line.opening) = (.interrupted, 0, 0, nil)

@@ -34,6 +34,11 @@ final class Puller {
     /// The posts without bodies that were not asked for in this round, the last one first.
     private var bodies: [PostID]?
     private var before = 0
+    /// True if the feed held something when it was last looked at. If it is empty then, it was reset.
+    private var hasRows = false
+    private var resets = 0
+    /// Each reset costs all requests anew. A program that resets a feed again and again gets it empty.
+    private static let resetLimit = 5
     private let repeated: RepeatedPages
 
     /// - Parameter tell: Makes a message printable: without secrets.
@@ -56,13 +61,34 @@ final class Puller {
 
     /// Asks until nothing more can be asked, and says how it ended.
     func round() async throws -> EndLine {
-        (stuck, isRefused, last, joins, bodies, searches, barren) = ([:], false, nil, nil, nil, [:], 0)
+        do { return try await askAll() } catch let error as QuireError where error.code == .notFound {
+            let number = feed.number
+            if try feed.cache.feeds().contains(where: { $0.number == number }) { throw error }
+            var line = EndLine(feed: feed.name, stopped: .dropped)
+            line.requests = meter.round
+            line.reason = "the feed was dropped by another program"
+            return line
+        }
+    }
+
+    private func askAll() async throws -> EndLine {
         before = try feed.cache.withSnapshot { try $0.info(of: feed).posts }
+        (hasRows, resets) = (before > 0, 0)
         do {
-            try note(await pager.refresh(), at: .head)
-            while let place = try next() {
+            try await begin()
+            while true {
                 try Task.checkCancellation()
-                try await ask(place)
+                if try wasReset() {
+                    (before, resets) = (0, resets + 1)
+                    if resets > Self.resetLimit {
+                        return try end(.stuck, "the feed was reset again and again by another program")
+                    }
+                    try await begin()
+                } else if let place = try next() {
+                    try await ask(place)
+                } else {
+                    break
+                }
             }
             return try end()
         } catch is RequestLimit {
@@ -87,6 +113,20 @@ final class Puller {
                 "the next page has a \(place), and nothing says which parameter of the request takes it: write "
                     + "it into the address, as in \"…?cursor={\(place)}\"")
         }
+    }
+
+    /// Asks for the head, with nothing known of the other places.
+    private func begin() async throws {
+        (stuck, isRefused, last, joins, bodies, searches, barren) = ([:], false, nil, nil, nil, [:], 0)
+        try note(await pager.refresh(), at: .head)
+    }
+
+    /// Returns true if another program has reset the feed since the last call.
+    private func wasReset() throws -> Bool {
+        let info = try feed.cache.withSnapshot { try $0.info(of: feed) }
+        let had = hasRows
+        hasRows = info.posts > 0 || info.pages > 0
+        return had && !hasRows && info.tail != .end
     }
 
     private func ask(_ place: Place) async throws {
@@ -191,6 +231,7 @@ final class Puller {
             if count == Self.searchLimit { try note(.stopped(outcome.verdict), at: place) }
         case .loaded(let outcome):
             searches[place] = nil
+            if !outcome.new.isEmpty { hasRows = true }
             if case .bodies = place {
                 let isMissing = outcome.new.isEmpty && outcome.removed.isEmpty
                 if isMissing { stuck[place] = "\(place.words): the answer does not have it" }
@@ -230,7 +271,7 @@ final class Puller {
         try feed.cache.withSnapshot { snapshot in
             let info = try snapshot.info(of: feed)
             let isRanked = info.options.order == .ranked
-            var line = EndLine(feed: feed.name, stopped: stop ?? .whole)
+            var line = EndLine(feed: info.name, stopped: stop ?? .whole)
             (line.gaps, line.headOpen, line.posts) = (info.gaps, info.isHeadOpen, info.posts)
             (line.tailEnd, line.unverified) = (info.tail == .end, info.unverifiedJoins)
             line.endAssumed = info.isEndAssumed && line.tailEnd
