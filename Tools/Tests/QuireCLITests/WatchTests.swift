@@ -80,6 +80,49 @@ struct WatchTests {
         #expect(dropped[0]["feed"] is NSNull && dropped[0]["feed_number"] as? Int == 1)
     }
 
+    /// Returns the objects that a program has printed to a file when there are so many, or when it has ended.
+    private func objects(_ count: Int, in path: String, of process: ChildProcess) throws -> [[String: Any]] {
+        var lines: [Substring] = []
+        repeat {
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        } while lines.count < count && !Task.isCancelled && process.isRunning
+        return try lines.map {
+            try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+    }
+
+    @Test("A feed that was dropped is followed again when there is one of its name")
+    func followsAgain() throws {
+        let box = try Sandbox()
+        let pages = try box.pages(1...2)
+        for feed in ["a", "b"] { _ = try box.quire("ingest", box.cache, feed, pages[0]) }
+        let (process, out, _) = try box.start(Tool.path, ["watch", box.cache, "a", "--since", "0"])
+        defer { process.send(SIGKILL) }
+        _ = try objects(1, in: out, of: process)
+        _ = try box.quire("drop", box.cache, "a")
+        var lines = try objects(2, in: out, of: process)
+        #expect(lines.last?["feed"] is NSNull)
+        _ = try box.quire("ingest", box.cache, "a", pages[0])
+        lines = try objects(3, in: out, of: process)
+        #expect(lines.last?["feed"] as? String == "a" && lines.last?["feed_number"] as? Int == 3)
+        var rows: [String] = []
+        try Self.apply(try #require(lines.last), to: &rows)
+        #expect(try rows == self.rows(box) && rows.count == 10)
+        // dropped, and made of a feed whose rows came before: it must be read
+        _ = try box.quire("drop", box.cache, "a")
+        _ = try objects(4, in: out, of: process)
+        _ = try box.quire("rename", box.cache, "b", "a")
+        lines = try objects(5, in: out, of: process)
+        #expect(lines.last?["feed"] as? String == "a" && lines.last?["feed_number"] as? Int == 2)
+        #expect(lines.last?["changes"] as? [[String: String]] == [["change": "reset"]])
+        _ = try box.quire("delete", box.cache, "a", "1000")
+        lines = try objects(6, in: out, of: process)
+        #expect((lines.last?["changes"] as? [[String: Any]])?.first?["change"] as? String == "removed")
+        process.send(SIGINT)
+        #expect(process.status == 0 && lines.count == 6)
+    }
+
     @Test("A reader that goes away ends it without a word")
     func closedPipe() throws {
         let box = try Sandbox()

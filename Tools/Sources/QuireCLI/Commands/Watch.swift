@@ -11,7 +11,8 @@ struct Watch: ToolCommand {
 
             inserted: the row is now directly below another one; below is null at the top. removed: the row is \
             no longer in the feed. updated: the body changed. reset: the feed was begun anew or dropped, or \
-            more has changed than the log of the cache holds; read it again.
+            more has changed than the log of the cache holds; read it again. A feed that is named and was \
+            dropped is followed again as soon as there is a feed of its name.
 
             Ctrl-C ends it, with exit code 0. Writers never wait for it.
 
@@ -87,16 +88,16 @@ struct Watch: ToolCommand {
 
     func run(_ output: Output) throws -> ExitStatus {
         let cache = try target.openToRead()
-        let wanted = Set(try feeds.map { try openFeed($0, in: cache).number })
-        Interruption.watch()
         var seen = try cache.withSnapshot { try $0.generation }
+        var followed = Followed(try feeds.map { try openFeed($0, in: cache) }, of: try cache.feeds())
+        Interruption.watch()
         if let since {
             if since > seen { throw Failure(.data, "\(cache.path): the latest commit is \(seen)") }
             seen = since
         }
         var left = number ?? .max
         while Interruption.received == 0 && left > 0 {
-            for line in try lines(of: cache, wanted, after: &seen).prefix(left) {
+            for line in try lines(of: cache, &followed, after: &seen).prefix(left) {
                 try JSONLines(output).print(line)
                 left -= 1
             }
@@ -106,9 +107,40 @@ struct Watch: ToolCommand {
         return .ok
     }
 
+    /// The feeds whose changes are printed.
+    private struct Followed {
+        /// The feed that each name stands for. A feed keeps its number when it is renamed.
+        private var numbers: [String: UInt32]
+        /// All that `numbers` has ever held: what a feed did before it was dropped may not be printed yet.
+        private var wanted: Set<UInt32>
+        /// The feeds of the last commit that was looked at, and their names.
+        private(set) var names: [UInt32: String]
+
+        init(_ feeds: [Feed], of all: [Feed]) {
+            numbers = Dictionary(feeds.map { ($0.name, $0.number) }) { first, _ in first }
+            wanted = Set(numbers.values)
+            names = Dictionary(uniqueKeysWithValues: all.map { ($0.number, $0.name) })
+        }
+
+        func contains(_ feed: UInt32) -> Bool { wanted.isEmpty || wanted.contains(feed) }
+
+        /// Takes the feeds that took the names of dropped ones. Returns those that have rows from before.
+        mutating func update(_ all: [Feed]) -> Set<UInt32> {
+            let before = names
+            names = Dictionary(uniqueKeysWithValues: all.map { ($0.number, $0.name) })
+            var unread: Set<UInt32> = []
+            for (name, number) in numbers where names[number] == nil {
+                guard let heir = all.first(where: { $0.name == name })?.number else { continue }
+                numbers[name] = heir
+                if wanted.insert(heir).inserted && before[heir] != nil { unread.insert(heir) }
+            }
+            return unread
+        }
+    }
+
     /// What has changed since a commit, which becomes the latest one.
     private func lines(
-        of cache: Cache, _ wanted: Set<UInt32>, after seen: inout UInt64
+        of cache: Cache, _ followed: inout Followed, after seen: inout UInt64
     ) throws -> [Line] {
         let last = seen
         let (now, commits) = try cache.withSnapshot { snapshot in
@@ -117,17 +149,18 @@ struct Watch: ToolCommand {
         }
         seen = now
         if now == last { return [] }
-        let names = Dictionary(uniqueKeysWithValues: try cache.feeds().map { ($0.number, $0.name) })
-        func isWanted(_ feed: UInt32) -> Bool { wanted.isEmpty || wanted.contains(feed) }
-        guard let commits else {
-            return names.sorted { $0.value < $1.value }.filter { isWanted($0.key) }.map {
+        let unread = followed.update(try cache.feeds())
+        let names = followed.names
+        func resets(of isMeant: (UInt32) -> Bool) -> [Line] {
+            names.sorted { $0.value < $1.value }.filter { isMeant($0.key) }.map {
                 Line(changes: [Step(.reset)], commit: now, feed: $0.value, feedNumber: $0.key)
             }
         }
+        guard let commits else { return resets(of: followed.contains) }
         // The log has an entry for each page of a commit.
         var lines: [Line] = []
         var places: [UInt32: Int] = [:]
-        for (commit, feed, changes) in commits where isWanted(feed) {
+        for (commit, feed, changes) in commits where followed.contains(feed) && !unread.contains(feed) {
             let steps = changes.map { Step($0) }
             if let place = places[feed], lines[place].commit == commit {
                 lines[place].changes += steps
@@ -136,6 +169,6 @@ struct Watch: ToolCommand {
                 lines.append(Line(changes: steps, commit: commit, feed: names[feed], feedNumber: feed))
             }
         }
-        return lines
+        return lines + resets(of: unread.contains)
     }
 }
