@@ -38,6 +38,10 @@ public final class Cache: Sendable {
         isReadOnly = options.isReadOnly
     }
 
+    /// False if it takes no part in the locks of the file: its snapshots show the commit at which it was
+    /// opened, whatever is written later.
+    @_spi(Unstable) public var seesLaterCommits: Bool { environment.takesLocks }
+
     /// The path it was opened at.
     public var path: String { environment.path }
 

@@ -35,6 +35,7 @@ final class Environment: @unchecked Sendable {
     private let file: FileKey
     /// Nil if it reads without locks; then it is not in the registry either.
     private let openLock: OpenLock?
+    var takesLocks: Bool { openLock != nil }
     /// Read transactions that wait for their next use: renewing one costs 13 ns, a new one 50 ns and a slot.
     private let idle = Mutex(IdleReaders())
     /// The number of the map: another one after each opening and growth, the same while a transaction is

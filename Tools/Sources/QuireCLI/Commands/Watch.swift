@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Quire
+@_spi(Unstable) import Quire
 
 struct Watch: ToolCommand {
     static let configuration = CommandConfiguration(
@@ -14,7 +14,9 @@ struct Watch: ToolCommand {
             more has changed than the log of the cache holds; read it again. A feed that is named and was \
             dropped is followed again as soon as there is a feed of its name.
 
-            Ctrl-C ends it, with exit code 0. Writers never wait for it.
+            Ctrl-C ends it, with exit code 0. Writers never wait for it. It cannot follow a cache that it may \
+            not lock, because it has no right to write to the companions: it prints what --since asks for, \
+            says so, and ends with exit code 66.
 
             Examples:
               quire watch so.quire
@@ -102,6 +104,11 @@ struct Watch: ToolCommand {
                 left -= 1
             }
             try output.flush()
+            if left > 0 && !cache.seesLaterCommits {
+                throw Failure(
+                    .noInput,
+                    "\(cache.path): cannot be followed: it may not be locked, and is read as it is now")
+            }
             if left > 0 { try output.pause(milliseconds: 50) }
         }
         return .ok
