@@ -33,7 +33,7 @@ struct ReadOnlyTests {
         // A copy is printed as it is now, and no more can come.
         let log = try box.shell("\(Self.stranger) $Q watch $C a --since 0 -n 1")
         #expect(log.status == 0 && log.lines.count == 1 && log.err.isEmpty, "\(log.err)")
-        let watch = try box.shell("\(Self.stranger) $Q watch $C a --since 0")
+        let watch = try box.shell("\(Self.stranger) timeout 300 $Q watch $C a --since 0")
         #expect(watch.status == 66 && watch.out == log.out && watch.err.contains("cannot be followed"))
         for command in ["drop $C a", "prune $C a --max-posts 3", "ingest $C a \(pages[0])"] {
             let run = try box.shell("\(Self.stranger) $Q \(command)")
