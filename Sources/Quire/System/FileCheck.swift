@@ -84,7 +84,7 @@ enum FileCheck {
     /// Returns the size of a file if it lies at this place, else nil.
     static func size(_ place: String, of file: FileKey) -> Int64? {
         var status = stat()
-        if stat(place, &status) != 0 { return nil }
+        if place.withCString({ stat($0, &status) }) != 0 { return nil }  // without a copy of it
         let found = FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
         return found == file ? Int64(status.st_size) : nil
     }
