@@ -63,8 +63,6 @@ struct Draft: ~Copyable {
     var onTop: [Int] = []
     /// R18: the posts of this answer that are inside a proven run.
     var insideRun = EntrySet()
-    /// R26.5: the first entry of an open head, if its key is above those of this page.
-    var borderAbove: Int?
     /// R6: the ends of the page at which its place among equal keys was a guess.
     var parted = (first: false, last: false)
     /// R25.5: false if the keys of this page of a crawl do not descend, so that they tell no place.

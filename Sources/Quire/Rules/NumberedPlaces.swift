@@ -19,13 +19,6 @@ extension Draft {
             shown.append(known)
             (head, note) = (state.newEdge(state.head.link), .drift)
             return
-        } else if state.options.order.hasKeys, try hasKeys(page), let limit = state.entries[border].key,
-            key(page[0])! < limit
-        {
-            try splice(page, upper: .unknown, lower: nil)  // R25.3: the keys decide
-            borderAbove = border
-            (head, note) = (state.newEdge(state.head.link), .drift)
-            return
         } else if !ticket.mayClaim {
             throw .refused(.discontinuity)
         }
@@ -102,15 +95,11 @@ extension Draft {
             seen.append((entry, isLower ? Spot(at: at + liftedEntries.count, unit: state.unit) : spot))
         }
         if ticket.operation == .recorded { return seen }
-        let hasMoved = EntrySet(moved)
+        let (isSeen, hasMoved) = (EntrySet(seen.map(\.entry)), EntrySet(moved))
         let known = seen.filter {
             state.entries[$0.entry].isCached && !state.entries[$0.entry].isDetached
                 && !hasMoved.contains($0.entry)
         }
-        if let borderAbove, let span = ticket.span {
-            seen.append((borderAbove, Spot(at: span.start - 1, unit: state.unit)))
-        }
-        let isSeen = EntrySet(seen.map(\.entry))
         guard
             let lowest = known.max(by: { serverPosition($0.entry)! < serverPosition($1.entry)! })
         else {

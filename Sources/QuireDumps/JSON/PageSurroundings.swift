@@ -36,7 +36,7 @@ extension PageParser {
         if let field = profile.next {
             let last = response.answer.posts.last
             response.answer.next = try link(field, from: last, otherwise: .end, response, around)
-            response.doubtEnd(of: field)
+            if parameters != nil { response.doubtEnd(of: field) }  // else no link is known to doubt
         } else if profile.paging == .ids {
             response.answer.next = .end  // the list of ids is complete
         }

@@ -37,7 +37,6 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushe
         self.removed_keep_rider, self.gone_for_good = [], []
         self.server_index = {}
         self.far_gap = False
-        self.at_most = None           # R26: the border of an open head, which stands above this page
         self.parted = set()           # R6: the ends (0, -1) of the page from which equal keys may part it
         self.unordered = False        # R25.5: its keys do not descend, so they say nothing
         self.all_new = False          # R25.3: the page of a crawl shows nothing that is cached

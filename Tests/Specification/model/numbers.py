@@ -251,11 +251,6 @@ class Numbers:
             self.shown.append(known[0])
             self.head, self.note = feed._edge(feed.head.link), "drift"
             return
-        elif feed.order in ("stable", "bump") and self.has_keys(page) and self.key(page[0]) < feed.entries[border].key:
-            self.splice(page, upper=None, lower=None)         # R25.3: the keys decide, and the border stands above it
-            self.at_most = border
-            self.head, self.note = feed._edge(feed.head.link), "drift"
-            return
         elif ticket.claims:
             rest = page
         else:
@@ -341,8 +336,6 @@ class Numbers:
                 seen[id] = (k, row, last) if feed.by_number() else (ticket.start + row, 0, last)
         old = [r for r in feed.server_rows() if isinstance(r, str)]
         known = [id for id in old if id in seen and id not in self.out.moved]
-        if self.at_most:
-            seen[self.at_most] = feed._spot_at(ticket.start - 1)
         if ticket.op == "recorded":
             return seen
         for id in seen if self.lifted else ():                # R27: what was pushed since stands above
