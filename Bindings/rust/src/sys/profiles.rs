@@ -17,6 +17,8 @@ pub const QUIRE_PARSED_HAS_BACKOFF: u32 = 8;
 pub const QUIRE_PARSED_HAS_QUOTA: u32 = 16;
 pub const QUIRE_PARSED_HAS_QUOTA_RENEWAL: u32 = 32;
 pub const QUIRE_PARSED_END_IS_DOUBTFUL: u32 = 64;
+pub const QUIRE_PARSED_LINK_IS_REFUSED: u32 = 128;
+pub const QUIRE_PARSED_ERROR_PASSES: u32 = 256;
 
 #[repr(C)]
 pub struct quire_profile {
