@@ -93,15 +93,16 @@ struct Transaction {
     /// its end: LMDB changes no page that was committed.
     var isUnchanged: Bool { mark?.isUnchanged ?? false }
 
-    /// Returns the bytes of the file that records occupy, and all its bytes.
-    func fileUse() -> (used: UInt64, all: UInt64) {
+    /// Returns the bytes of the file that records occupy, and those that are free for reuse, also those that
+    /// snapshots hold.
+    func fileUse() -> (used: UInt64, free: UInt64) {
         var tree = MDB_stat()
         mdb_stat(handle, Self.tree, &tree)
         let used = tree.ms_branch_pages + tree.ms_leaf_pages + tree.ms_overflow_pages
         var info = MDB_envinfo()
         mdb_env_info(mdb_txn_env(handle), &info)
         let pageSize = Int(tree.ms_psize)
-        return (UInt64(used * pageSize), UInt64((info.me_last_pgno + 1) * pageSize))
+        return (UInt64(used * pageSize), UInt64(max(0, info.me_last_pgno + 1 - used) * pageSize))
     }
 
     /// The number of the commit that it sees.

@@ -51,9 +51,7 @@ public struct CacheStatistics: Sendable, Hashable {
             }
             return dead
         }
-        let (used, all) = transaction.fileUse()
-        usedBytes = used
-        freeBytes = all > used ? all - used : 0
+        (usedBytes, freeBytes) = transaction.fileUse()
         let readers = environment.readers()
         let oldest = readers.min { $0.transaction < $1.transaction }
         let seen = oldest?.transaction ?? transaction.number

@@ -4,9 +4,9 @@
 /// What is loaded is true until records change without the loader: ``WriteSession/forgetLoaded(_:)`` comes
 /// before that. From one commit to the next it stays true if no other process has written in between and
 /// nothing failed; ``WriteProgress`` sees to that. Other processes have loaded other feeds, so what a session
-/// writes must not depend on it. Three things do: whether a place that has moved stands in its chunk or as a
-/// shift in the record of the feed; the order in which the log lists the changes of a commit; and whether a
-/// new local or sticky post shares the chunk below it.
+/// writes should not depend on it. Rows never do. What still does: whether a place that has moved stands in
+/// its chunk or as a shift in the record of the feed; the order in which the log lists the changes of a
+/// commit; and whether a new local or sticky post shares the chunk below it.
 final class LoadedFeeds {
     /// The feed of the session's last operation.
     @exclusivity(unchecked) private(set) var recent: FeedLoader?

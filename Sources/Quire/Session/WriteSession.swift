@@ -175,9 +175,8 @@ final class WriteSession {
         progress.unwritten += growth
         progress.headroom -= growth
         if progress.headroom < 0 {
-            let (used, all) = transaction.fileUse()
             progress.headroom = try DiskSpace.requireHeadroom(
-                transaction.path, forUnwritten: progress.unwritten, freeInFile: all > used ? all - used : 0)
+                transaction.path, forUnwritten: progress.unwritten, freeInFile: transaction.fileUse().free)
         }
     }
 

@@ -67,8 +67,6 @@ struct DraftFile: ~Copyable {
 
     private static func isNamed(_ descriptor: Int32, _ path: String) -> Bool {
         var status = stat()
-        return fstat(descriptor, &status) == 0
-            && FileCheck.isName(
-                path, of: FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)))
+        return fstat(descriptor, &status) == 0 && FileCheck.isName(path, of: FileKey(status))
     }
 }

@@ -12,6 +12,8 @@ import CLMDB
 struct FileKey: Hashable {
     let device: UInt64
     let inode: UInt64
+
+    init(_ status: stat) { (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino)) }
 }
 
 /// Checks of a file before LMDB maps it, because LMDB trusts what it maps.
@@ -37,8 +39,7 @@ enum FileCheck {
     /// Returns true if the path is itself a name of the file, and no symbolic link to one.
     static func isName(_ path: String, of file: FileKey) -> Bool {
         var status = stat()
-        return lstat(path, &status) == 0
-            && FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) == file
+        return lstat(path, &status) == 0 && FileKey(status) == file
     }
 
     static func key(_ path: String) throws(QuireError) -> FileKey {
@@ -65,7 +66,7 @@ enum FileCheck {
         if status.st_mode & S_IFMT != S_IFREG {
             throw QuireError(.notACache, "\(path): is not a regular file")
         }
-        return FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        return FileKey(status)
     }
 
     /// Returns the path with links resolved, if the file exists.
@@ -85,8 +86,7 @@ enum FileCheck {
     static func size(_ place: String, of file: FileKey) -> Int64? {
         var status = stat()
         if place.withCString({ stat($0, &status) }) != 0 { return nil }  // without a copy of it
-        let found = FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
-        return found == file ? Int64(status.st_size) : nil
+        return FileKey(status) == file ? Int64(status.st_size) : nil
     }
 
     /// Returns where an open file lies now, without links; nil if the system does not tell. The place of a

@@ -36,7 +36,7 @@ struct PullDocumentedTests {
         let lowest = try #require(try await box.rows(of: "feed").last)
         held.withLock { $0.removeAll { $0.id == lowest } }
         #expect(try await box.pull("feed").out.contains("whole: no gaps"))
-        // So many come that a gap opens, and the post above it leaves.
+        // More come than a page holds, a gap opens, and the post above it leaves.
         held.withLock { $0.insert(contentsOf: api.posts.prefix(25), at: 0) }
         #expect(try await box.pull("feed", "--pages", "1").out.contains("1 gap"))
         let rows = try await box.rows(of: "feed")

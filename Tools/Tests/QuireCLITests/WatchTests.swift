@@ -80,7 +80,8 @@ struct WatchTests {
         #expect(dropped[0]["feed"] is NSNull && dropped[0]["feed_number"] as? Int == 1)
     }
 
-    /// Returns the objects that a program has printed to a file when there are so many, or when it has ended.
+    /// Returns the objects that a program has printed to a file, once there are `count` or the program has
+    /// ended.
     private func objects(_ count: Int, in path: String, of process: ChildProcess) throws -> [[String: Any]] {
         var lines: [Substring] = []
         repeat {

@@ -13,8 +13,8 @@ import Testing
 ///
 /// Other seeds may also meet a new local or sticky post that shares the chunk below it only if that was
 /// loaded (1070, 2290): the rows are the same, but not their positions. That is not allowed for.
-@Suite struct TwoProcessTests {
-    private static let variable = "QUIRE_TWO_PROCESSES"
+@Suite struct KeptStateTests {
+    private static let variable = "QUIRE_KEPT_STATE"
     private static let count = Specification.number("QUIRE_HISTORIES") ?? 50
     private static let start = Specification.number("QUIRE_START") ?? 0
 
@@ -27,7 +27,7 @@ import Testing
     private struct Difference: Error { let description: String }
 
     @Test(.timeLimit(.minutes(5 + count / 20))) func nothingThatIsKeptShows() throws {
-        let child = try TalkingChild<Order>("TwoProcessTests/child", [Self.variable: "yes"])
+        let child = try TalkingChild<Order>("KeptStateTests/child", [Self.variable: "yes"])
         for seed in UInt64(Self.start)..<UInt64(Self.start + Self.count) {
             do {
                 try History(seed, child).run()
