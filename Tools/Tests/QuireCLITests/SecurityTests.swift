@@ -5,8 +5,11 @@ import Testing
 @Suite("What hostile input reaches", .timeLimit(.minutes(10)))
 struct SecurityTests {
     /// True if programs may be traced here.
-    private static let canTrace =
-        (try? ChildProcess("/usr/bin/strace", ["-o", "/dev/null", "/bin/true"]))?.status == 0
+    /// Asked before the first test begins, so it must end.
+    private static let canTrace: Bool = {
+        let arguments = ["-s", "KILL", "30", "strace", "-o", "/dev/null", "/bin/true"]
+        return (try? ChildProcess("/usr/bin/timeout", arguments))?.status == 0
+    }()
 
     /// Names that would be paths, an entity that names a file, links that name a server.
     private func hostileFiles(_ box: Sandbox) throws -> [String] {
@@ -38,7 +41,8 @@ struct SecurityTests {
         let box = try Sandbox()
         let files = try hostileFiles(box)
         let trace = box.path("trace")
-        let strace = "strace -f -qq -e trace=open,openat,creat,socket,connect,execve -A -o '\(trace)' \"$Q\""
+        let traced = "open,openat,creat,socket,connect,execve"
+        let strace = "timeout -s KILL 60 strace -f -qq -e trace=\(traced) -A -o '\(trace)' \"$Q\""
         for file in files {
             _ = try box.shell("\(strace) ingest \"$C\" '../../feed' '\(file)' --profile-file profile.json")
             _ = try box.shell("\(strace) ingest \"$C\" '../../feed' '\(file)'")
