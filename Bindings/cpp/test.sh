@@ -84,7 +84,7 @@ for compiler in g++ clang++; do
     count "$compiler: README.md" readme $compiler
     for mode in plain sanitized; do
         flags=-O1
-        [ $mode = plain ] || flags="-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+        [ $mode = plain ] || flags="-g -O0 -fsanitize=address,undefined -fno-sanitize-recover=all"
         name=$compiler-$mode
         mkdir -p "$work/$name"
         if [ $mode = sanitized ] && ! echo 'int main() {}' |
