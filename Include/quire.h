@@ -1782,7 +1782,8 @@ quire_status quire_rank_of_post(
 
 /*
  * The rank of the first post whose key is `key` or lower: a list that jumps to a date opens there. If all keys are
- * larger, it is the number of rows. Posts with QUIRE_ROW_DETACHED do not count.
+ * larger, it is the number of rows. Posts with QUIRE_ROW_DETACHED do not count. Where the server contradicted the order
+ * and keys do not descend, a post with such a key may also be above that row.
  * Errors: QUIRE_BAD_ARGUMENT unless the order of the feed is QUIRE_ORDER_STABLE or QUIRE_ORDER_BUMP; QUIRE_NOT_FOUND
  * if it was dropped. [one] Since 0.1
  */
@@ -1805,7 +1806,7 @@ typedef struct quire_merge quire_merge;
  * A post is never above one that precedes it in its own feed. Of equal keys, that of the feed named first comes
  * first. A post that several of the feeds hold is shown once, where its key is highest.
  * feeds: of the snapshot's cache, none twice; QUIRE_ORDER_STABLE or QUIRE_ORDER_BUMP. NULL if count is 0.
- * from_key: NULL begins at the top; else the first rows are those with this key or a lower one. [one] Since 0.1
+ * from_key: NULL begins at the top; else each feed begins at its quire_rank_of_key(). [one] Since 0.1
  */
 quire_status quire_merge_begin(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL const *QUIRE_NULLABLE feeds, size_t count,
@@ -1927,7 +1928,10 @@ enum {
     /* The row is now directly below another one, at the top if below_kind is 0. */
     QUIRE_CHANGE_INSERTED = 1,
     QUIRE_CHANGE_REMOVED = 2,
-    /* The post's body or fields changed; its place did not. */
+    /*
+     * The post's body or fields changed; its place did not. Flags that change alone (pinned, detached, unverified) are
+     * not in the log; quire_window_update() tells of them.
+     */
     QUIRE_CHANGE_UPDATED = 3,
     /* The feed was reset, or changed too much to list: read it anew. */
     QUIRE_CHANGE_RESET = 4
@@ -2130,7 +2134,10 @@ typedef struct quire_view quire_view;
 enum {
     /* As in the feed. */
     QUIRE_VIEW_FEED = 1,
-    /* By section, key and id; smaller bytes come first. */
+    /*
+     * By section, key and id; smaller bytes come first. Of equal keys, ids that are decimal numbers come first, by
+     * their value, then shorter ids before longer ones; those of more than 200 bytes come last, in any order.
+     */
     QUIRE_VIEW_KEYS = 2
 };
 

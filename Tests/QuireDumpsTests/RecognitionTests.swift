@@ -69,6 +69,57 @@ import Testing
         #expect(wrong.profile.order == .ranked && wrong.orderReason.contains("does not descend"))
     }
 
+    /// Requests of APIs without a profile: the field that they name counts, and not the one that happens to
+    /// descend too.
+    @Test(arguments: [
+        "sort=-updated_at", "ordering=-updated_at", "sort=updated_at:desc", "sort=updated_at,desc",
+        "$orderby=updated_at%20desc", "order_by=updated_at&direction=desc", "sort=updated&direction=desc",
+        "jql=project%3DA%20order%20by%20updated%20DESC", "sortBy=lastUpdated", "sort[]=-updatedAt",
+    ])
+    func aRequestNamesTheFieldInItsOwnWords(_ query: String) throws {
+        let text = page(["created_at": down, "updated_at": down], id: "id")
+            .replacing("has_more", with: "more")
+        let found = try recognised(text, request: "https://api.example.com/list?\(query)")
+        #expect(found.profile.name == "unknown" && found.profile.order == .bump)
+        #expect(found.profile.key?.path.text == "updated_at" && found.advice == nil, "\(found.sentence)")
+        #expect(found.orderReason.hasPrefix("the request says ") && !found.asksForOldest)
+        let other = page(["created_at": down, "updated_at": mixed], id: "id")
+            .replacing("has_more", with: "more")
+        let pinned = try recognised(other, request: "https://api.example.com/list?\(query)")
+        #expect(pinned.profile.order == .ranked && pinned.sentence.contains("does not descend"))
+    }
+
+    @Test func aRequestThatNamesNoFieldLeavesItOpen() throws {
+        let text = page(["created_at": down, "updated_at": down], id: "id")
+            .replacing("has_more", with: "more")
+        for query in ["order=desc", "sort=newest", "page=2&q=updated_at", "sort="] {
+            let found = try recognised(text, request: "https://api.example.com/list?\(query)")
+            #expect(found.orderReason == "created_at descends", "\(query): \(found.sentence)")
+        }
+        let merit = try recognised(text, request: "https://api.example.com/list?sort=-votes")
+        #expect(merit.profile.order == .ranked && merit.orderReason == "the request says sort=-votes")
+        let rising = page(["created_at": down.reversed()], id: "id").replacing("has_more", with: "more")
+        let oldest = try recognised(rising, request: "https://api.example.com/list?ordering=created_at")
+        #expect(oldest.asksForOldest && oldest.profile.order == .ranked)
+        #expect(try !recognised(rising, request: "https://api.example.com/list").asksForOldest)
+    }
+
+    @Test func aNamedProfileIsOrderedAsTheRequestSays() throws {
+        let profile = try #require(Profile.named("stackexchange"))
+        let address = "https://api.stackexchange.com/2.3/questions"
+        func found(_ query: String) -> Recognition? {
+            let text = page(["last_activity_date": down, "creation_date": down])
+            return Recognition(
+                of: Array(text.utf8), as: profile, envelope: Envelope(request: address + query, status: 200))
+        }
+        #expect(found("") == nil && found("?sort=nothing") == nil)
+        let creation = try #require(found("?sort=creation"))
+        #expect(creation.profile.key?.path.text == "creation_date" && creation.profile.order == .bump)
+        #expect(creation.reason == "as was said" && !creation.asksForOldest)
+        #expect(found("?sort=creation&order=asc")?.asksForOldest == true)
+        #expect(found("?sort=votes")?.profile.order == .ranked)
+    }
+
     @Test func wishesComeFirst() throws {
         let text = page(["last_activity_date": down, "creation_date": down])
         let key = try recognised(text, .init(key: "creation_date"))

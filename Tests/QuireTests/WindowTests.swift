@@ -148,6 +148,48 @@ import Testing
         #expect(difference.updated == [1, 2, 3, 4], "nothing says what changed")
     }
 
+    /// `[12 11 10]`, then 11 leaves and comes back with another body, between two looks.
+    @Test(arguments: [false, true]) func drawsAPostAnewThatLeftAndCameBack(inOneCommit: Bool) throws {
+        try take(.head, [12, 11, 10], next: .end)
+        var window = try self.window(.head)
+        var answer = Answer(next: .end)
+        for id in [12, 11, 10] as [UInt64] {
+            answer.append(id: PostID(id), key: Int64(id), body: [UInt8(id == 11 ? 99 : id)])
+        }
+        if inOneCommit {
+            try storage.cache.batch { batch in
+                _ = try batch[feed].evict([11])
+                let request = try #require(try batch[feed].plan(.head).request)
+                _ = try batch[feed].ingest(answer, for: request.ticket)
+            }
+        } else {
+            _ = try feed.evict([11])
+            _ = try feed.ingest(answer, for: try #require(try feed.plan(.head).request).ticket)
+        }
+        let difference = try update(&window)
+        #expect(difference.updated == [1] && difference.removed.isEmpty && difference.inserted.isEmpty)
+    }
+
+    /// `[9 8 7] ~ [3 2 1]`: once its link is dropped, the gap is asked from 8 on and not from 7. So its link
+    /// overlaps, and has the same words.
+    @Test func drawsAGapAnewThatIsAskedInAnotherWay() throws {
+        let feed = try storage.cache.feed(
+            named: "keys", options: FeedOptions(order: .stable, paging: .keyset, pageSize: 3))
+        for ids in [[3, 2, 1], [9, 8, 7]] as [[UInt64]] {
+            var answer = Answer(next: ids[0] == 3 ? .end : .unknown)
+            for id in ids { answer.append(id: PostID(id), key: Int64(id), body: []) }
+            _ = try feed.ingest(answer, for: try #require(try feed.plan(.head).request).ticket)
+        }
+        var window = try storage.cache.withSnapshot {
+            try $0.window(of: feed, at: .head, above: 0, below: 9)
+        }
+        let gap = try #require(window.rows[3].gap)
+        _ = try feed.dropLink(of: try #require(try feed.plan(.gap(gap.id)).request).ticket)
+        #expect(try update(&window).updated == [3])
+        let now = try #require(window.rows[3].gap)
+        #expect(now.down == gap.down && now.isDownOverlapping && !gap.isDownOverlapping)
+    }
+
     // MARK: Random histories
 
     /// A screen: a list that applies differences, with the row that the reader looks at.
@@ -162,7 +204,10 @@ import Testing
 
         /// All that a list shows of a row.
         static func text(_ row: FeedRow, in snapshot: borrowing Snapshot) throws -> String {
-            guard let post = row.post else { return "gap \(row.gap!.id) \(row.gap!.down) \(row.gap!.up)" }
+            guard let post = row.post else {
+                let gap = row.gap!
+                return "gap \(gap.id) \(gap.down) \(gap.isDownOverlapping) \(gap.up) \(gap.isUpOverlapping)"
+            }
             let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
             return
                 "\(post.id) \(body) \(post.isPlaceholder) \(post.isPinned) \(post.isDetached) \(post.key ?? 0)"

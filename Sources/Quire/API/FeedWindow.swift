@@ -186,7 +186,7 @@ public struct FeedWindow: Sendable {
     private struct Log {
         /// The rows that left, or were moved.
         var left: Set<RowID> = []
-        /// The posts whose bodies changed.
+        /// The posts whose bodies changed, or may have: one that left may have come back with another body.
         var updated: Set<PostID> = []
 
         /// Nil if the log does not reach back that far, or does not list all changes.
@@ -195,7 +195,7 @@ public struct FeedWindow: Sendable {
             for (_, number, changes) in commits where number == feed.number {
                 for change in changes {
                     switch change {
-                    case .inserted: break
+                    case .inserted(let row, _): if case .post(let id) = row { updated.insert(id) }
                     case .removed(let row): left.insert(row)
                     case .updated(let id): updated.insert(id)
                     case .reset: return nil

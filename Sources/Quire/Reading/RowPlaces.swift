@@ -47,6 +47,7 @@ extension FeedRow {
                 || a.isChecked != b.isChecked || a.isPinned != b.isPinned || a.isDetached != b.isDetached
         case (.gap(let a), .gap(let b)):
             a.down != b.down || a.up != b.up || a.why != b.why || a.postsAbove != b.postsAbove
+                || a.isDownOverlapping != b.isDownOverlapping || a.isUpOverlapping != b.isUpOverlapping
         default: true
         }
     }

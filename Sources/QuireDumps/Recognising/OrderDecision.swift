@@ -13,6 +13,8 @@ struct OrderDecision {
         var key: (path: String, type: Profile.KeyType)?
         var reason: String
         var advice: String?
+        /// True if the request asks for the oldest post first.
+        var asksForOldest = false
     }
 
     let found: Recognizer.Found
@@ -33,7 +35,7 @@ struct OrderDecision {
         if profile.sequence != nil || profile.isLines || profile.name == "jsonfeed" {
             return Verdict(order: profile.order, reason: "as the profile says")
         }
-        if let verdict = requested() { return verdict }
+        if let verdict = requested() ?? mentioned() { return verdict }
         if profile.order != .keyless && !found.isUnknown { return promised() }
         return observed()
     }
@@ -70,15 +72,15 @@ struct OrderDecision {
         items.count == 1 ? "1 post is too few to tell" : "\(items.count) posts are too few to tell"
     }
 
-    /// The request says by what the list is sorted.
-    private func requested() -> Verdict? {
+    /// The request says by what the list is sorted, in words of the profile.
+    func requested() -> Verdict? {
         guard let sort = profile.sort, let parameters = envelope?.parameters,
             envelope?.request != nil
         else { return nil }
         if let ascending = sort.ascending?.split(separator: "="), ascending.count == 2,
             parameters[String(ascending[0])] == String(ascending[1])
         {
-            return Verdict(order: .ranked, reason: "the request says \(sort.ascending ?? ""): oldest first")
+            return oldestFirst("the request says \(sort.ascending ?? "")")
         }
         guard let value = parameters[sort.query], let way = sort.ways[value] else { return nil }
         let said = "the request says \(sort.query)=\(printable(value))"
@@ -90,6 +92,26 @@ struct OrderDecision {
             return Verdict(order: .ranked, reason: "\(said), but \(path) does not descend")
         }
         return Verdict(order: .bump, key: (field.path, field.type), reason: said)
+    }
+
+    /// The request names one of the times by which the list may be sorted, in words that no profile knows.
+    private func mentioned() -> Verdict? {
+        guard profile.sort == nil, !hasFew, let envelope, envelope.request != nil,
+            let sort = RequestedSort(envelope.parameters)
+        else { return nil }
+        let said = "the request says \(sort.text)"
+        if let field = sort.field(of: OrderFinding(items, in: outline).times) {
+            if field.isDescending {
+                return Verdict(order: .bump, key: (field.path, field.type), reason: said)
+            }
+            if field.isAscending { return oldestFirst(said) }
+            return Verdict(order: .ranked, reason: "\(said), but \(field.path) does not descend")
+        }
+        return sort.isByMerit ? Verdict(order: .ranked, reason: said) : nil
+    }
+
+    private func oldestFirst(_ said: String) -> Verdict {
+        Verdict(order: .ranked, reason: "\(said): oldest first", asksForOldest: true)
     }
 
     /// The API promises an order.

@@ -40,6 +40,8 @@ public struct Recognition: Sendable {
     public let orderReason: String
     /// What the response does not say, and which option settles it; nil if nothing is open.
     public let advice: String?
+    /// True if the request asks for the oldest post first. New ones come at the end of such a list.
+    public let asksForOldest: Bool
 
     /// How likely its list is what the document is about; `.max` if a profile that comes with Quire fits as
     /// it is.
@@ -85,6 +87,21 @@ extension Recognition {
         } catch {
             throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
         }
+    }
+
+    /// Reads from the request by what the list of a response with this profile is ordered, if the profile
+    /// knows the words: many APIs sort the same list in several ways. Returns nil if the request does not say
+    /// it, or the response does not fit.
+    public init?(of bytes: [UInt8], as profile: Profile, envelope: Envelope) {
+        guard let outline = JSONOutline(bytes[...]), let list = outline.find(profile.items.keys) else {
+            return nil
+        }
+        let items = Array(outline.children(of: list))
+        let found = Recognizer.Found(profile: profile, reason: "as was said")
+        let decision = OrderDecision(
+            found: found, wishes: Wishes(), envelope: envelope, outline: outline, items: items)
+        if decision.requested() == nil { return nil }
+        self.init(found, Wishes(), envelope, outline, items)
     }
 
     /// Throws if the document is not even begun as JSON.
@@ -245,6 +262,7 @@ extension Recognition {
         }
         (self.profile, reason, likelihood) = (profile, found.reason, found.likelihood)
         (orderReason, advice) = (verdict.reason, verdict.advice)
+        asksForOldest = verdict.asksForOldest
     }
 
     /// Returns the profile with the order, and what was wished for.

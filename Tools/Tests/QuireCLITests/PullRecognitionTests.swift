@@ -1,6 +1,7 @@
 import FlyingFox
 import Foundation
 import LoopbackServers
+import Synchronization
 import Testing
 
 @Suite("what quire pull sees in the first answer", .timeLimit(.minutes(10)), .serialized)
@@ -41,6 +42,47 @@ struct PullRecognitionTests {
             try await found("/other", created).contains("order bump by creation_date: creation_date desc"))
     }
 
+    /// `[30 … 1]` by the time of the last change; then 10 to 1 change, and all of the first page has risen.
+    @Test("a whole page of posts that have risen removes no other post", arguments: [true, false])
+    func risen(isNamed: Bool) async throws {
+        let order = Mutex(Array((1...30).reversed()))
+        let server = try await LoopbackServer.start { request in
+            let start = ((request.query["page"].flatMap { Int($0) } ?? 1) - 1) * 10
+            let all = order.withLock { $0 }
+            let rows = all[start..<start + 10].map { id in
+                let time = all == all.sorted(by: >) || id > 10 ? id : id + 30
+                return #"{"id": \#(id), "url": "https://api.github.com/\#(id)", "#
+                    + #""created_at": "2024-01-01T00:00:\#(10 + id)Z", "#
+                    + #""updated_at": "2024-01-01T00:01:\#(10 + time)Z"}"#
+            }
+            let next = #"</issues?sort=updated&page=\#(start / 10 + 2)>; rel="next""#
+            return .json("[\(rows.joined(separator: ","))]", headers: start < 20 ? ["Link": next] : [:])
+        }
+        let box = try Sandbox()
+        let profile = isNamed ? ["--profile", "github"] : []
+        let address = server.address + "/issues?sort=updated"
+        let first = try await PullProcess(box, ["list", address, "--pause", "0s"] + profile).end()
+        #expect(first.err.contains("order bump by updated_at: the request says sort=updated"), "\(first)")
+        order.withLock { $0 = Array((1...10).reversed()) + Array((11...30).reversed()) }
+        let second = try await box.pull("list")
+        #expect(second.out.contains("30 posts") && second.out.contains("whole"), "\(second)")
+        #expect(try await box.rows(of: "list") == order.withLock { $0 }.map(String.init))
+    }
+
+    @Test("the closing line says by how many posts the feed has become shorter")
+    func fewer() async throws {
+        let count = Mutex(9)
+        let server = try await LoopbackServer.start { _ in
+            let rows = (1...count.withLock { $0 }).reversed().map { Self.row($0) }
+            return .json(#"{"items": [\#(rows.joined(separator: ","))], "has_more": false}"#)
+        }
+        let box = try Sandbox()
+        _ = try await box.pull("list", server.address + "/list")
+        count.withLock { $0 = 5 }
+        let run = try await box.pull("list", server.address + "/list")
+        #expect(run.out.contains("list: 5 posts (4 fewer, 1 request)"), "\(run)")
+    }
+
     @Test("the flags of ingest say otherwise")
     func flags() async throws {
         let given = try await found("/questions", active, "--order", "keyless")
@@ -48,6 +90,10 @@ struct PullRecognitionTests {
         let keyed = try await found("/questions", active, "--order", "bump", "--key", "last_activity_date")
         #expect(keyed.contains("bump by last_activity_date: as --order says"))
         #expect(try await found("/questions?order=asc", active).contains("the oldest post"))
+        let rising = (0..<5).map { #"{"id": \#($0), "created_at": \#(1_700_000_000 + $0)}"# }
+        #expect(try await found("/l?ordering=created_at", rising).contains("begins with the oldest post"))
+        let said = try await found("/l?ordering=created_at", rising, "--order", "ranked")
+        #expect(said.contains("order ranked: as --order says"))
         let wrong = try await found("/questions", active, "--profile", "reddit")
         #expect(wrong.contains("read as reddit: "))
         let other = try await found("/questions", active, "--profile", "nothing")

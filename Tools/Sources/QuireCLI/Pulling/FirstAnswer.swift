@@ -14,11 +14,7 @@ struct FirstAnswer {
     init(_ response: RawResponse, from address: PullAddress, to destination: Destination) throws {
         let (place, envelope) = (address.first, response.envelope(of: address.first))
         if let name = Self.directions.sorted().first(where: address.isUpwards), !destination.saysOrder {
-            throw Failure(
-                .usage,
-                "\(shown(name))=\(shown(address[name] ?? "")): the list begins with the oldest post, "
-                    + "so new ones would come at its end, where nothing is asked again: ask for the newest "
-                    + "first, or say --order")
+            throw Self.oldestFirst("\(shown(name))=\(shown(address[name] ?? ""))")
         }
         if response.isXML && destination.recognises {
             (kind, words) = (.syndication, "read as RSS or Atom")
@@ -36,8 +32,11 @@ struct FirstAnswer {
         if var wishes = destination.wishes {
             wishes.paging = address.paging
             let found = try Recognition(of: response.body, envelope: envelope, name: place, wishes: wishes)
-            try destination.adopt(found)
-            words = found.sentence
+            words = try Self.taken(found, to: destination)
+        } else if !destination.saysOrder, destination.feed == nil,
+            let found = Recognition(of: response.body, as: destination.profile, envelope: envelope)
+        {
+            words = try Self.taken(found, to: destination)
         } else {
             words = "read as \(destination.profile.name), as was said"
         }
@@ -50,6 +49,20 @@ struct FirstAnswer {
         } catch {
             throw Failure(.data, "\(shown(place, limit: 200)): read as \(error.message)")
         }
+    }
+
+    /// Reads all answers as the first one was found to be. Returns that in a line for people.
+    private static func taken(_ found: Recognition, to destination: Destination) throws -> String {
+        if found.asksForOldest && !destination.saysOrder { throw oldestFirst(found.orderReason) }
+        try destination.adopt(found)
+        return found.sentence
+    }
+
+    private static func oldestFirst(_ reason: String) -> Failure {
+        Failure(
+            .usage,
+            "\(reason): the list begins with the oldest post, so new ones would come at its end, where "
+                + "nothing is asked again: ask for the newest first, or say --order")
     }
 }
 

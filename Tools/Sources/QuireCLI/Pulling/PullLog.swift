@@ -97,6 +97,8 @@ struct EndLine: Encodable, Sendable {
     var posts = 0
     var ranked = false
     @OrNull var reason: String?
+    /// By how many posts the feed is shorter than before.
+    var removed = 0
     var requests = 0
     var stopped: Stop
     var tailEnd = false
@@ -114,10 +116,9 @@ struct EndLine: Encodable, Sendable {
     var isRefused = false
 
     private enum CodingKeys: CodingKey {
-        case bodiesMissing, endAssumed, feed, gaps, headOpen, new, opensAt, posts, ranked, reason, requests,
-            stopped,
-            tailEnd, type
-        case unverified, whole
+        case bodiesMissing, endAssumed, feed, gaps, headOpen, new, opensAt, posts, ranked, reason, removed,
+            requests
+        case stopped, tailEnd, type, unverified, whole
     }
 
     init(feed: String, stopped: Stop) { (self.feed, self.stopped) = (feed, stopped) }
@@ -157,7 +158,8 @@ struct EndLine: Encodable, Sendable {
                 : "not whole: \(missing.joined(separator: ", "))"
         let joins =
             unverified == 0 ? "" : "; \(counted(unverified, "join is unverified", "joins are unverified"))"
-        let posts = "\(counted(self.posts, "post")) (\(grouped(new)) new, \(counted(requests, "request")))"
+        let change = removed == 0 ? "\(grouped(new)) new" : "\(grouped(removed)) fewer"
+        let posts = "\(counted(self.posts, "post")) (\(change), \(counted(requests, "request")))"
         return ["\(shown(feed)): \(posts), \(state)\(joins)"] + (why.map { ["  stopped: \($0)"] } ?? [])
     }
 

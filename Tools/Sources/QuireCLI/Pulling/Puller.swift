@@ -276,7 +276,8 @@ final class Puller {
             (line.tailEnd, line.unverified) = (info.tail == .end, info.unverifiedJoins)
             line.endAssumed = info.isEndAssumed && line.tailEnd
             line.isTailUnknown = info.tail == .unknown
-            (line.new, line.requests, line.ranked) = (max(0, info.posts - before), meter.round, isRanked)
+            (line.new, line.removed) = (max(0, info.posts - before), max(0, before - info.posts))
+            (line.requests, line.ranked) = (meter.round, isRanked)
             if asksForBodies { line.bodiesMissing = try posts { $0.isPlaceholder }.count }
             line.whole = info.isInSequence && line.tailEnd && !isRanked && line.bodiesMissing == 0
             line.reason = reason
