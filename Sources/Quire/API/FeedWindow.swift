@@ -195,7 +195,8 @@ public struct FeedWindow: Sendable {
             for (_, number, changes) in commits where number == feed.number {
                 for change in changes {
                     switch change {
-                    case .inserted(let row, _): if case .post(let id) = row { updated.insert(id) }
+                    case .inserted(.post(let id), _): updated.insert(id)
+                    case .inserted: break
                     case .removed(let row): left.insert(row)
                     case .updated(let id): updated.insert(id)
                     case .reset: return nil
