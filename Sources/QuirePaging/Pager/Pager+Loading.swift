@@ -78,7 +78,7 @@ extension Pager {
                 return
             }
             request.age = first.age(at: now)
-            request.validators = first.validators
+            request.validators = asksForTop ? nil : first.validators
         }
         return request
     }
@@ -95,13 +95,19 @@ extension Pager {
         // An evicted body leaves a placeholder. A gap in the list itself means that a repair lost a part of
         // it.
         if feed.options.paging == .ids { return info.gaps == 0 && info.tail == .end }
-        return try snapshot.pages(of: feed, limit: 1).first?.number == first.page
+        guard let top = try snapshot.pages(of: feed, limit: 1).first, top.number == first.page else {
+            return false
+        }
+        // of the posts it brought, one may have been evicted
+        let gap = try snapshot.gaps(of: feed, limit: 1).first
+        return gap.map { $0.postsAbove >= top.received - top.duplicatesInPage } ?? true
     }
 
     /// With another page size, the first page is another one.
     private var pageSize: Int { options.pageSize ?? feed.options.pageSize }
 
     private func note(_ outcome: Outcome, at place: Place) {
+        if place == .head, !outcome.verdict.leadsNowhere { asksForTop = false }
         if outcome.verdict.leadsNowhere, place != .head {
             stopped[place] = outcome.verdict
         } else if place == .head, !outcome.isUnchanged {

@@ -36,6 +36,8 @@ public actor Pager {
     var numbers: UInt64 = 0
     /// Places where the last answer led nowhere. Automatic requests there would repeat for ever.
     var stopped: [Place: Outcome.Verdict] = [:]
+    /// True until an answer tells the top of the feed again: "not modified" tells it of an earlier time.
+    var asksForTop = false
     /// The posts that the reader sees; nil until the app has said.
     private var visible: Set<PostID>?
 
@@ -192,11 +194,16 @@ public actor Pager {
     // MARK: Posts that the server pushes (R27)
 
     /// Call this when a connection begins over which the server pushes every new post. Refreshes, so that no
-    /// later message opens a gap.
+    /// later message opens a gap. That request is a new one, and asks for the page even if it is unchanged.
     /// - Parameter message: the number of the last message before, if messages are numbered.
     @discardableResult
     public func beginLive(after message: UInt64? = nil) async throws -> PageResult {
         _ = try await writer.write(.beginLive(after: message))
+        while flights[.head] != nil {
+            _ = try? await page(at: .head)  // it may have been asked before the connection began
+            try Task.checkCancellation()
+        }
+        asksForTop = true
         return try await refresh()
     }
 

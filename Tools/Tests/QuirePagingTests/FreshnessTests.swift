@@ -115,9 +115,13 @@ import Testing
         try fixture.feed.evict([3])  // "not modified" would leave the hole for ever
         #expect(try await pager.refresh(.ifStale).verdict == .ok)
         #expect(try fixture.picture == "[3 2 1] |…")
+        try fixture.feed.evict([2])
+        #expect(try fixture.picture == "[3] ~ [1] |…")
+        #expect(try await pager.refresh().verdict == .joined)
+        #expect(try fixture.picture == "[3 2 1] |…")
         try fixture.feed.reset()
         #expect(try await pager.refresh().verdict == .ok)
-        #expect(server.state.withLock { $0.asked } == [nil, nil, nil])
+        #expect(server.state.withLock { $0.asked } == [nil, nil, nil, nil])
     }
 
     @Test func whatAnotherProgramFetchedIsNotWhatTheValidatorsStandFor() async throws {

@@ -30,6 +30,40 @@ import Testing
         #expect(try fixture.picture == "[6 5 4 3 2 1] |end")
     }
 
+    /// A page that is unchanged since before the connection, or was asked for before, tells nothing of the
+    /// top.
+    @Test("a connection begins with an answer of its own", arguments: [false, true])
+    func beginsAnew(isUnderWay: Bool) async throws {
+        let fixture = try PagerFixture(FeedOptions(pageSize: 3))
+        let (arrivals, arrive) = AsyncStream<Void>.makeStream()
+        let (answers, release) = AsyncStream<Void>.makeStream()
+        let pager = fixture.pager(
+            Scripted { request in
+                arrive.yield()
+                for await _ in answers { break }
+                var response = PageResponse.page([3, 2, 1], next: .end)
+                if request.validators != nil { response.content = .notModified }
+                response.validators = Validators(etag: "1")
+                return response
+            })
+        release.yield()
+        try await pager.refresh()
+        var arrived = arrivals.makeAsyncIterator()
+        await arrived.next()
+        async let pull = isUnderWay ? pager.refresh() : .fresh
+        if isUnderWay { await arrived.next() }
+        let before = try fixture.generation
+        async let live = pager.beginLive()
+        while try fixture.generation == before { await Task.yield() }  // the feed is live from here on
+        if isUnderWay { release.yield() }
+        await arrived.next()
+        release.yield()
+        #expect(try await pull == (isUnderWay ? .notModified : .fresh))
+        #expect(try await live.verdict == .ok)
+        #expect(try await pager.push(Self.message(4)).verdict == .ok)
+        #expect(try fixture.picture == "[4 3 2 1] |end")
+    }
+
     @Test("numbered messages tell by themselves what was missed")
     func numbers() async throws {
         let fixture = try PagerFixture(FeedOptions(pageSize: 3))
