@@ -65,7 +65,7 @@ struct Draft: ~Copyable {
     var insideRun = EntrySet()
     /// R6: the ends of the page at which its place among equal keys was a guess.
     var parted = (first: false, last: false)
-    /// R25.5: false if the keys of this page of a crawl do not descend, so that they tell no place.
+    /// R6, R25.5: false if the keys of this page do not descend, so that they tell no place.
     var hasDescendingKeys = true
     /// The page of a crawl shows nothing that is cached (R25.3).
     var isAllNew = false

@@ -5,7 +5,7 @@ extension Draft {
     /// it may be below the page: where it is cached may be a guess. The last is no anchor then. The same
     /// mirrored at the first. A page that delivered both has told their order.
     mutating func doubtEqualKeys(_ page: [Int], upper: Upper, lower: Int?) throws(Interruption) {
-        guard state.options.order == .bump, ticket.operation != .recorded else { return }
+        guard state.options.order == .bump, ticket.operation != .recorded, hasDescendingKeys else { return }
         let (high, low) = (key(page[0]), key(page[page.count - 1]))
         func isAtEnd(_ entry: Int) -> Bool {
             guard state.entries[entry].isCached, let key = key(entry) else { return false }

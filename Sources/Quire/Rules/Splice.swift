@@ -6,6 +6,7 @@ extension Draft {
     mutating func splice(_ delivered: [Int], upper: Upper, lower: Int?) throws(Interruption) {
         let page = try chooseAnchors(delivered)
         if page.isEmpty { return }
+        try doubtRisen(page)
         try doubtEqualKeys(page, upper: upper, lower: lower)
         let places = places()
         let anchors = page.filter { places[$0] != nil }
@@ -90,6 +91,29 @@ extension Draft {
         rowsWithout(left)
         let dropped = EntrySet(newer)
         return page.filter { !dropped.contains($0) }
+    }
+
+    /// R6. If a first page shows that posts rise without a larger key, an anchor below a post that the page
+    /// lacks may be one of them: it has moved, and that post stays below the page. Keys that do not descend
+    /// speak for no interval.
+    private mutating func doubtRisen(_ page: [Int]) throws(Interruption) {
+        let order = state.options.order
+        guard ticket.operation == .refresh, order == .bump || order == .keyless else { return }
+        if order == .bump {
+            let keys = page.compactMap { key($0) }
+            hasDescendingKeys = zip(keys, keys.dropFirst()).allSatisfy { $0 >= $1 }
+            if hasDescendingKeys { return }
+        }
+        if disorder.isEmpty { return }
+        let places = places()
+        guard let lowest = page.lazy.compactMap({ places[$0] }).max() else { return }
+        let inPage = EntrySet(page)
+        var (risen, isLacking): ([Int], Bool) = ([], false)
+        for entry in try entries(in: rows[...lowest]) where !isNewer(entry) {
+            if !inPage.contains(entry) { isLacking = true } else if isLacking { risen.append(entry) }
+        }
+        moved += risen
+        rowsWithout(risen)
     }
 
     /// Returns true if these entries are in cached order, as they mostly are.

@@ -18,6 +18,7 @@ class Splice:
         page = self.choose_anchors(page)
         if not page:
             return
+        self.doubt_risen(page)
         self.doubt_equal_keys(page, upper, lower)
         rows, where = self.rows, self.where()
         anchors = [id for id in page if id in where]
@@ -200,6 +201,29 @@ class Splice:
         moved = [id for id in anchors if id in guessed]
         self.out.moved += moved
         self.rows_without(moved)
+
+    def doubt_risen(self, page):
+        """R6. If a first page shows that posts rise without a larger key, an anchor below a post that the page lacks may
+        be one of them: it has moved, and that post stays below the page. Keys that do not descend speak for no
+        interval."""
+        feed = self.feed
+        if self.ticket.op != "refresh" or feed.order not in ("bump", "keyless"):
+            return
+        if feed.order == "bump":
+            keys = [self.key(id) for id in page if self.key(id) is not None]
+            self.unordered = any(a < b for a, b in zip(keys, keys[1:]))
+            if not self.unordered:
+                return
+        if not self.out.disorder:
+            return
+        in_page, lacks, risen = set(page), False, []
+        for row in self.rows:
+            if row in in_page:
+                risen += [row] if lacks and not self.is_newer(row) else []
+            elif isinstance(row, str) and not self.is_newer(row):
+                lacks = True
+        self.out.moved += risen
+        self.rows_without(risen)
 
     def was_claimed(self, shown):
         """R6. In a feed read by links that are positions only what lies between unverified joins is known to be in

@@ -69,6 +69,29 @@ struct PullRecognitionTests {
         #expect(try await box.rows(of: "list") == order.withLock { $0 }.map(String.init))
     }
 
+    /// The list is sorted by its changes, and read as sorted by creation. `[20 … 1]`, then 3, 12 and 7 rise.
+    @Test("a first page that contradicts the order removes nothing, and says so")
+    func contradiction() async throws {
+        let order = Mutex(Array((1...20).reversed()))
+        let server = try await LoopbackServer.start { request in
+            let start = request.query["c"].flatMap { Int($0) } ?? 0
+            let ids = order.withLock { Array($0[start..<min(start + 3, 20)]) }
+            let next = start + 3 < 20 ? #""/list?c=\#(start + 3)""# : "null"
+            return .json(#"{"items": [\#(ids.map(Self.row).joined(separator: ","))], "next": \#(next)}"#)
+        }
+        let box = try Sandbox()
+        let arguments = ["--order", "bump", "--key", "created_at"]
+        let address = server.address + "/list"
+        let first = try await PullProcess(box, ["list", address, "--pause", "0s"] + arguments).end()
+        #expect(first.out.contains("list: 20 posts (20 new, 7 requests), whole"), "\(first)")
+        order.withLock { $0 = [3, 12, 7] + $0.filter { ![3, 12, 7].contains($0) } }
+        let second = try await box.pull("list")
+        #expect(second.out.contains("list: 20 posts (0 new, ") && second.out.contains("1 gap"), "\(second)")
+        #expect(second.out.contains("1 answer contradicts the order of the feed: "), "\(second)")
+        let rest = (1...20).reversed().filter { ![3, 12, 7].contains($0) }.map(String.init)
+        #expect(try await box.rows(of: "list") == ["3", "12", "7", "~"] + rest)
+    }
+
     @Test("the closing line says by how many posts the feed has become shorter")
     func fewer() async throws {
         let count = Mutex(9)
@@ -89,10 +112,11 @@ struct PullRecognitionTests {
         #expect(given.contains("order keyless: as --order says"))
         let keyed = try await found("/questions", active, "--order", "bump", "--key", "last_activity_date")
         #expect(keyed.contains("bump by last_activity_date: as --order says"))
-        #expect(try await found("/questions?order=asc", active).contains("the oldest post"))
+        #expect(try await found("/questions?order=asc", active).contains("order=asc: oldest first"))
         let rising = (0..<5).map { #"{"id": \#($0), "created_at": \#(1_700_000_000 + $0)}"# }
-        #expect(try await found("/l?ordering=created_at", rising).contains("begins with the oldest post"))
-        let said = try await found("/l?ordering=created_at", rising, "--order", "ranked")
+        let upwards = "/l?ordering=created_at"
+        #expect(try await found(upwards, rising).contains("ordering=created_at: oldest first: new"))
+        let said = try await found(upwards, rising, "--order", "ranked")
         #expect(said.contains("order ranked: as --order says"))
         let wrong = try await found("/questions", active, "--profile", "reddit")
         #expect(wrong.contains("read as reddit: "))

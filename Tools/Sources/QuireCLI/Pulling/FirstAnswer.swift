@@ -14,7 +14,7 @@ struct FirstAnswer {
     init(_ response: RawResponse, from address: PullAddress, to destination: Destination) throws {
         let (place, envelope) = (address.first, response.envelope(of: address.first))
         if let name = Self.directions.sorted().first(where: address.isUpwards), !destination.saysOrder {
-            throw Self.oldestFirst("\(shown(name))=\(shown(address[name] ?? ""))")
+            throw Self.oldestFirst("\(shown(name))=\(shown(address[name] ?? "")): oldest first")
         }
         if response.isXML && destination.recognises {
             (kind, words) = (.syndication, "read as RSS or Atom")
@@ -61,8 +61,8 @@ struct FirstAnswer {
     private static func oldestFirst(_ reason: String) -> Failure {
         Failure(
             .usage,
-            "\(reason): the list begins with the oldest post, so new ones would come at its end, where "
-                + "nothing is asked again: ask for the newest first, or say --order")
+            "\(reason): new posts would come at the end of the list, where nothing is asked again: ask for "
+                + "the newest first, or say --order")
     }
 }
 

@@ -83,6 +83,8 @@ struct EndLine: Encodable, Sendable {
         case dropped
     }
 
+    /// How many answers showed known posts in an order that the class of the feed forbids.
+    var againstOrder = 0
     /// How many posts have no body, in a list of ids.
     var bodiesMissing = 0
     /// True if pages that were empty, or repeated others, are all that says that the list ends.
@@ -116,9 +118,8 @@ struct EndLine: Encodable, Sendable {
     var isRefused = false
 
     private enum CodingKeys: CodingKey {
-        case bodiesMissing, endAssumed, feed, gaps, headOpen, new, opensAt, posts, ranked, reason, removed,
-            requests
-        case stopped, tailEnd, type, unverified, whole
+        case againstOrder, bodiesMissing, endAssumed, feed, gaps, headOpen, new, opensAt, posts, ranked
+        case reason, removed, requests, stopped, tailEnd, type, unverified, whole
     }
 
     init(feed: String, stopped: Stop) { (self.feed, self.stopped) = (feed, stopped) }
@@ -161,6 +162,14 @@ struct EndLine: Encodable, Sendable {
         let change = removed == 0 ? "\(grouped(new)) new" : "\(grouped(removed)) fewer"
         let posts = "\(counted(self.posts, "post")) (\(change), \(counted(requests, "request")))"
         return ["\(shown(feed)): \(posts), \(state)\(joins)"] + (why.map { ["  stopped: \($0)"] } ?? [])
+            + (contradiction.map { ["  \($0)"] } ?? [])
+    }
+
+    private var contradiction: String? {
+        if againstOrder == 0 { return nil }
+        return counted(againstOrder, "answer contradicts", "answers contradict")
+            + " the order of the feed: it is sorted by something else, or not at all; drop it, and pull it anew "
+            + "with --key or --order"
     }
 
     private var why: String? {

@@ -34,6 +34,7 @@ final class Puller {
     /// The posts without bodies that were not asked for in this round, the last one first.
     private var bodies: [PostID]?
     private var before = 0
+    private var againstOrderBefore = 0
     /// True if the feed held something when it was last looked at. If it is empty then, it was reset.
     private var hasRows = false
     private var resets = 0
@@ -72,7 +73,8 @@ final class Puller {
     }
 
     private func askAll() async throws -> EndLine {
-        before = try feed.cache.withSnapshot { try $0.info(of: feed).posts }
+        let info = try feed.cache.withSnapshot { try $0.info(of: feed) }
+        (before, againstOrderBefore) = (info.posts, info.answersAgainstOrder)
         (hasRows, resets) = (before > 0, 0)
         do {
             try await begin()
@@ -278,6 +280,7 @@ final class Puller {
             line.isTailUnknown = info.tail == .unknown
             (line.new, line.removed) = (max(0, info.posts - before), max(0, before - info.posts))
             (line.requests, line.ranked) = (meter.round, isRanked)
+            line.againstOrder = max(0, info.answersAgainstOrder - againstOrderBefore)
             if asksForBodies { line.bodiesMissing = try posts { $0.isPlaceholder }.count }
             line.whole = info.isInSequence && line.tailEnd && !isRanked && line.bodiesMissing == 0
             line.reason = reason
