@@ -86,9 +86,13 @@ import Quire
     }
 
     /// Maps all bodies of a feed of ids to one place: if a request for some failed, requests for others would
-    /// too.
+    /// too. A gap has one state, whichever side is asked.
     private func key(_ place: Place) -> Place {
-        if case .bodies = place { .tail } else { place }
+        switch place {
+        case .bodies: .tail
+        case .aboveGap(let gap): .gap(gap)
+        default: place
+        }
     }
 
     // MARK: The reader's actions
@@ -111,22 +115,30 @@ import Quire
     public func retry(_ place: Place) async {
         if place == .head { return await refresh() }
         states.results[key(place)] = nil
-        _ = await load(place, isForced: true)
+        _ = await load(nearSide(of: place), isForced: true)
     }
 
     /// Call this when a row is or comes into view: fetches what is missing near it. Appends, prepends, fills
-    /// gaps and fetches bodies, one request at a time, nearest first. Several calls share a request, and a
-    /// place where the last one failed is left out. Ignores unknown rows, which have left.
+    /// gaps from the reader's side and fetches bodies, one request at a time, nearest first. Several calls
+    /// share a request, and a place where the last one failed is left out. Ignores unknown rows, which have
+    /// left.
+    ///
+    /// Where only the far side of a gap can be asked, nothing is complete near the row before the gap is
+    /// closed. A call asks for ten pages there; then it ends, and the next one goes on.
     public func loadMore(near row: Row.ID) async {
         guard let row = post(near: row) else { return }
         var patience = 3
-        while !Task.isCancelled, let place = nextMissing(near: row) {
-            guard let isProgress = await load(place) else { return }
-            if isProgress { continue }
-            patience -= 1
-            if patience > 0 { continue }
-            // a server may go on for ever without a new post
-            states.results[key(place)] = .stopped(.noProgress)
+        var approach = Approach()
+        while !Task.isCancelled, let place = nextMissing(near: row, &approach) {
+            switch await load(place) {
+            case nil: return
+            case .outdated: approach.takeBack()
+            case .progress: break
+            case .nothing:
+                patience -= 1
+                // a server may go on for ever without a new post
+                if patience <= 0 { states.results[key(place)] = .stopped(.noProgress) }
+            }
         }
     }
 
@@ -138,16 +150,27 @@ import Quire
 
     // MARK: Loading
 
-    /// Returns a post near the row. Gaps and ends move away while posts arrive, a visible post does not.
+    /// Returns a post near the row, on the reader's side of a gap. Gaps and ends move away while posts
+    /// arrive, a visible post does not.
     private func post(near row: Row.ID) -> Row.ID? {
         let rows = rows  // each use is noted for views
         guard let at = index(of: row, in: rows) else { return nil }
-        return (rows[...at].last { $0.post != nil } ?? rows[at...].first { $0.post != nil })?.id
+        let (above, below) = (rows[...at].last { $0.post != nil }, rows[at...].first { $0.post != nil })
+        let isReaderBelow = anchor.flatMap { index(of: $0, in: rows) }.map { $0 > at } ?? false
+        return (isReaderBelow ? below ?? above : above ?? below)?.id
+    }
+
+    /// Returns the place to ask at so that the posts next to the reader come first: the lower side of a gap
+    /// that lies above the anchor.
+    private func nearSide(of place: Place) -> Place {
+        guard case .gap(let gap) = place, let index = window.index(of: .gap(gap)), index < window.anchorIndex
+        else { return place }
+        return .aboveGap(gap)
     }
 
     /// Returns the nearest place in reach where something is missing and may be requested. First shows more
     /// of the cache.
-    private func nextMissing(near row: Row.ID) -> Place? {
+    private func nextMissing(near row: Row.ID, _ approach: inout Approach) -> Place? {
         do {
             try update()
             try lookAt(row)
@@ -157,11 +180,15 @@ import Quire
         }
         let rows = rows  // each use is noted for views
         guard let at = index(of: row, in: rows) else { return nil }
+        approach.note(rows[...at].suffix(reach + 1).reversed(), .above)
+        approach.note(rows[at...].prefix(reach + 1), .below)
         for distance in 0...reach {
-            for index in [at + distance, at - distance] where rows.indices.contains(index) {
+            for (side, index) in [(Side.below, at + distance), (.above, at - distance)]
+            where rows.indices.contains(index) && approach.mayAsk(side) {
                 guard let place = rows[index].missing, mayAsk(at: place) else { continue }
                 if place == .tail && !window.isAtTail || place == .openHead && !window.isAtHead { continue }
-                return place
+                approach.ask(side)
+                return nearSide(of: place)
             }
         }
         return nil
@@ -174,12 +201,12 @@ import Quire
         }
     }
 
-    /// Makes a request, shared with other calls. Returns whether it helped; nil if it failed.
-    private func load(_ place: Place, isForced: Bool = false) async -> Bool? {
+    /// Makes a request, shared with other calls. Returns nil if it failed.
+    private func load(_ place: Place, isForced: Bool = false) async -> Answered? {
         await wait(at: key(place)) { try await self.ask(place, isForced) }
     }
 
-    private func ask(_ place: Place, _ isForced: Bool) async throws -> Bool {
+    private func ask(_ place: Place, _ isForced: Bool) async throws -> Answered {
         let result =
             if case .bodies(let ids) = place {
                 try await pager.fetchBody(of: ids[0], isForced: isForced)
@@ -192,23 +219,23 @@ import Quire
         case .loaded(let outcome):
             if outcome.verdict.leadsNowhere { states.results[key(place)] = .stopped(outcome.verdict) }
             if outcome.help == .fillFirst { return try await askTopGap() }
-            return !outcome.new.isEmpty || outcome.verdict == .joined
+            return outcome.new.isEmpty && outcome.verdict != .joined ? .nothing : .progress
         case .stopped(let verdict): states.results[key(place)] = .stopped(verdict)
         case .refused(.fillFirst): return try await askTopGap()
         case .refused:
             states.results[key(place)] = .end
             showEnds()
-        case nil, .preempted: return true  // the rows have changed
+        case nil, .preempted: return .outdated
         case .notModified, .fresh, .revalidating, .stale: break
         }
-        return false
+        return .nothing
     }
 
     /// Asks at the topmost gap first: what is below a gap may be unknown, or may have risen into it.
-    private func askTopGap() async throws -> Bool {
+    private func askTopGap() async throws -> Answered {
         let gap = try pager.feed.cache.withSnapshot { try $0.gaps(of: pager.feed).first?.id }
-        guard let gap else { return false }
-        return await load(.gap(gap)) ?? false
+        guard let gap else { return .nothing }
+        return await load(.gap(gap)) ?? .nothing
     }
 
     /// Turns an error of `body` into the state of the place. A cancellation says nothing about the place and

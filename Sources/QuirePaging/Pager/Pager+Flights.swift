@@ -39,8 +39,11 @@ extension Pager {
             if change != nil { return nil }
         }
         let isForced = generation == nil
-        guard case .gap(let gap) = place else { return try await page(at: place, isForced: isForced) }
-        return try await fillOnce(gap, isForced)
+        switch place {
+        case .gap(let gap): return try await fillOnce(gap, isForced)
+        case .aboveGap(let gap): return try await fillUpOnce(gap, isForced)
+        default: return try await page(at: place, isForced: isForced)
+        }
     }
 
     private func launch(_ place: Place) {

@@ -170,6 +170,34 @@ public actor Pager {
         return try await page(at: .aboveGap(gap), isForced: isForced)
     }
 
+    /// The same for a reader below the gap: from below, and from above only where no link leads up, the
+    /// source knows no such request, or its answer leads nowhere.
+    func fillUpOnce(_ gap: GapID, _ isForced: Bool = false) async throws -> PageResult {
+        if feed.options.paging == .ids { return try await append(isForced: isForced) }
+        let place = Place.aboveGap(gap)
+        var result: PageResult?
+        do {
+            result = try await page(at: place, isForced: isForced)
+        } catch let error where asksOtherSide(after: error) {
+            stopped[place] = .error  // until a refresh, as after an answer that led nowhere
+        }
+        switch result {
+        case .refused(.noSuchGap): return .refused(.noSuchGap)
+        case .loaded(let outcome) where !outcome.verdict.leadsNowhere: return .loaded(outcome)
+        case .preempted: return .preempted
+        default: break
+        }
+        let other = try await page(at: .gap(gap), isForced: isForced)
+        return other == .refused(.noLink) ? result ?? other : other
+    }
+
+    /// Returns true if the failure may be about the kind of request: a source need not know what is above a
+    /// post.
+    private func asksOtherSide(after error: any Error) -> Bool {
+        if error is CancellationError || error is PagerError || error is QuireError { return false }
+        return !options.retries.isTransient(error)
+    }
+
     /// Requests the page around a post, whether or not it is cached.
     @discardableResult
     public func jump(to id: PostID) async throws -> PageResult {

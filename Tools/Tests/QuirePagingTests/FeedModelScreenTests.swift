@@ -1,5 +1,6 @@
 import Quire
 import QuireSimulator
+import Synchronization
 import Testing
 
 @testable import QuirePaging
@@ -114,6 +115,89 @@ import Testing
                             now.count)))
         }
         #expect(server.requests.count == asked)
+    }
+
+    /// A reader at post 200 of a long feed, three rows below a gap.
+    private func belowAGap(
+        _ paging: Paging, posts: Int = 4_000, _ interceptors: [Interceptor] = [],
+        answering: (@Sendable (PageRequest) throws -> Void)? = nil
+    ) async throws -> (PagerFixture, Notes, Model) {
+        let fixture = try PagerFixture(FeedOptions(order: .stable, paging: paging, pageSize: 20))
+        let (server, asked) = (ListServer(posts: posts, options: fixture.feed.options), Notes())
+        let source = Scripted { request in
+            asked.write("\(request.place)")
+            try answering?(request)
+            var answer = server.answer(to: request)
+            if paging == .cursor { answer.previous = .unknown }
+            return PageResponse(answer)
+        }
+        let model = try model(fixture.pager(source, interceptors), reach: 10)
+        await model.refresh()
+        #expect(await model.open(at: .post(200)))
+        #expect(asked.lines == ["head", "around(200)"])
+        return (fixture, asked, model)
+    }
+
+    @Test func aGapAboveTheReaderIsFilledFromBelow() async throws {
+        let (fixture, asked, model) = try await belowAGap(.keyset)
+        defer { withExtendedLifetime(fixture) {} }
+        let gap = GapID(1)
+        await model.loadMore(near: .post(207))
+        #expect(asked.lines.dropFirst(2) == ["aboveGap(g1)"])
+        #expect(posts(model).contains(230) && !posts(model).contains(231))
+        // the gap's own row comes into view, above the reader
+        await model.loadMore(near: .gap(gap))
+        #expect(asked.lines.dropFirst(2) == ["aboveGap(g1)", "aboveGap(g1)"])
+        #expect(posts(model).contains(250) && model.anchor == .post(230))
+        await model.retry(.gap(gap))
+        #expect(posts(model).contains(270))
+        // a reader above it
+        await model.open(at: .head)
+        await model.loadMore(near: .post(3_985))
+        #expect(asked.lines.last == "gap(g1)")
+    }
+
+    /// Only the far side has a link, so nothing comes nearer before the gap is closed.
+    @Test func aCallAsksFewPagesAtTheFarSideOfAGap() async throws {
+        let (fixture, asked, model) = try await belowAGap(.cursor, posts: 480)
+        defer { withExtendedLifetime(fixture) {} }
+        await model.loadMore(near: .post(205))
+        #expect(asked.lines.dropFirst(2) == Array(repeating: "gap(g1)", count: 10)[...])
+        #expect("\(model.state(at: .gap(GapID(1))))" == "idle")
+        await model.loadMore(near: .post(195))
+        #expect(asked.lines.dropFirst(12) == ["tail"], "the other side has requests of its own")
+        await model.loadMore(near: .post(206))
+        #expect(asked.lines.dropFirst(13).allSatisfy { $0 == "gap(g1)" } && asked.lines.count < 20)
+        #expect(posts(model) == (170...480).reversed().map { PostID($0 as UInt64) })
+    }
+
+    /// What the far side brings is forgotten at once, again and again.
+    @Test func aCallEndsBesideAPrune() async throws {
+        let feed = Mutex<Feed?>(nil)
+        let pruning = Interceptor(observe: { _, _ in
+            guard let feed = feed.withLock({ $0 }) else { return }
+            var policy = PrunePolicy()
+            (policy.maximumPosts, policy.visible) = (60, [207])
+            do { _ = try feed.prune(policy) } catch { Issue.record(error) }
+        })
+        let (fixture, asked, model) = try await belowAGap(.cursor, [pruning])
+        feed.withLock { $0 = fixture.feed }
+        await model.loadMore(near: .post(207))
+        #expect(asked.lines.dropFirst(2) == Array(repeating: "gap(g1)", count: 10)[...])
+        #expect(try fixture.feed.cache.withSnapshot { try $0.info(of: fixture.feed).posts } <= 60)
+        #expect(posts(model).contains(207))
+    }
+
+    @Test func aSourceNeedNotKnowWhatIsAboveAPost() async throws {
+        let (fixture, asked, model) = try await belowAGap(
+            .keyset, posts: 300,
+            answering: { request in
+                if case .aboveGap = request.place { throw PageFailure("no", isTransient: false) }
+            })
+        defer { withExtendedLifetime(fixture) {} }
+        await model.loadMore(near: .post(207))
+        #expect(asked.lines.dropFirst(2) == ["aboveGap(g1)", "gap(g1)", "gap(g1)", "gap(g1)", "gap(g1)"])
+        #expect(posts(model) == (190...300).reversed().map { PostID($0 as UInt64) })
     }
 
     @Test func rowsThatComeAboveMoveNothing() async throws {
