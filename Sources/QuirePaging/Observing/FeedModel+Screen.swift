@@ -63,7 +63,11 @@ extension FeedModel {
             while telling.isOutdated {
                 telling.isOutdated = false
                 let posts = visible.keys.compactMap { if case .post(let id) = $0 { id } else { nil } }
-                do { try await pager.setVisible(Set(posts)) } catch { states.results[.head] = .failed(error) }
+                do {
+                    try await pager.setVisible(Set(posts), by: viewer)
+                } catch {
+                    states.results[.head] = .failed(error)
+                }
             }
             telling.isUnderWay = false
         }

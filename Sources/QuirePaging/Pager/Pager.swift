@@ -40,6 +40,10 @@ public actor Pager {
     var asksForTop = false
     /// The posts that the reader sees; nil until the app has said.
     private var visible: Set<PostID>?
+    /// Who sees which posts; empty until one has said.
+    private var sights: [Sight] = []
+    /// The app, where it says itself what is visible.
+    private let app = Viewer()
 
     /// Creates a pager for a feed. Nothing is asked for yet.
     ///
@@ -251,10 +255,23 @@ public actor Pager {
 
     /// Tells the pager what the reader sees now; an empty set if there is no reader. Visible posts are never
     /// forgotten, and nothing is before the first call. Pages that wait to be forgotten leave as soon as it
-    /// is safe.
+    /// is safe. A ``FeedModel`` says what it shows itself, as long as it exists; this is for what the app
+    /// shows besides.
     public func setVisible(_ posts: Set<PostID>) async throws {
-        visible = posts
+        try await setVisible(posts, by: app)
+    }
+
+    /// Notes what one of several viewers sees now, until that is released.
+    func setVisible(_ posts: Set<PostID>, by viewer: Viewer) async throws {
+        sights.removeAll { $0.viewer == nil || $0.viewer === viewer }
+        sights.append(Sight(viewer: viewer, posts: posts))
         try await dropOutOfSequence()
+    }
+
+    /// The posts that any viewer sees; nil until one has said.
+    private var visible: Set<PostID>? {
+        if sights.isEmpty { return nil }
+        return sights.reduce(into: []) { if $1.viewer != nil { $0.formUnion($1.posts) } }
     }
 
     /// Forgets pages to save space, except those with visible or pinned posts. Forgets nothing and returns
@@ -285,6 +302,15 @@ public actor Pager {
         let gaps = try feed.cache.withSnapshot { try $0.info(of: feed).gaps }
         if gaps == 0 { try await changeServerState { $0.isDropPending = false } }
     }
+}
+
+/// Stands for a list on a screen, or the app, towards the pager.
+final class Viewer: Sendable {}
+
+/// What a viewer sees. It counts as long as the viewer exists.
+private struct Sight {
+    weak var viewer: Viewer?
+    let posts: Set<PostID>
 }
 
 extension Outcome.Verdict {

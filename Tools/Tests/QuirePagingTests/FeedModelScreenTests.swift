@@ -258,6 +258,30 @@ import Testing
         #expect(Set(model.visible.keys) == [.post(90), .post(89)])
     }
 
+    @Test func whatOneModelShowsTheOthersDoNotHide() async throws {
+        let (fixture, _, pager) = try await cached(300)
+        func held(_ ids: PostID...) async throws -> [Bool] {
+            var policy = PrunePolicy()
+            policy.maximumPosts = 0
+            while let result = try await pager.prune(policy), !result.isDone {}
+            return try fixture.feed.cache.withSnapshot { snapshot in
+                try ids.map { try snapshot.find($0, in: fixture.feed) != nil }
+            }
+        }
+        let upper = try model(pager)
+        var lower: Model? = try model(pager, at: .post(100))
+        await lower?.see([.post(100)])
+        await upper.see([.post(299)])
+        try await pager.setVisible([200])
+        try await until { lower?.telling.isUnderWay == false && !upper.telling.isUnderWay }
+        #expect(try await held(299, 200, 100, 20) == [true, true, true, false])
+        lower = nil
+        #expect(try await held(299, 200, 100) == [true, true, false])
+        await upper.see([])
+        try await until { !upper.telling.isUnderWay }
+        #expect(try await held(299, 200) == [false, true])
+    }
+
     // MARK: Freshness
 
     @Test func whatIsVisibleIsAskedForAgainWhenItIsStale() async throws {
