@@ -18,9 +18,10 @@ extension FeedModel {
     }
 
     /// Follows the feed to its present state.
-    func update() throws {
+    /// - Parameter isForced: also if the rows show that state.
+    func update(isForced: Bool = false) throws {
         try pager.feed.cache.withSnapshot { snapshot in
-            if try snapshot.generation != window.generation { try follow(snapshot) }
+            if try isForced || snapshot.generation != window.generation { try follow(snapshot) }
         }
     }
 

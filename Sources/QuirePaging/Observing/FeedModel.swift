@@ -104,11 +104,12 @@ import Quire
     public func refresh(_ need: Pager.RefreshNeed = .always) async {
         await wait(at: .head) {
             let result = try await self.pager.refresh(need)
-            try self.update()
             if case .stale(let reason) = result {
                 self.states.results[.head] = .failed(PageFailure(reason, isTransient: true))
+                try self.update()
             } else {
                 self.states.results = [:]
+                try self.update(isForced: true)  // the ends are noted again
             }
         }
     }

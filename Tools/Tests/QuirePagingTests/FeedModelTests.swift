@@ -91,6 +91,10 @@ import Testing
         #expect("\(model.state(at: .tail))" == "end")
         for row in model.rows { await model.loadMore(near: row.id) }
         #expect(server.requests.map(\.place) == [.head, .tail, .tail])
+        for need in [Pager.RefreshNeed.always, .ifStale] {
+            await model.refresh(need)
+            #expect("\(model.state(at: .tail))" == "end" && picture(model) == "8 7 6 5 4 3 2 1")
+        }
     }
 
     /// Small pages: one row that comes into view may need several.
