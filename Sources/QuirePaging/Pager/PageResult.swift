@@ -12,7 +12,10 @@ public enum PageResult: Sendable, Hashable {
     case revalidating
     /// The first page is stale, and fetching it failed for this reason.
     case stale(String)
-    /// There is nothing to request here: the end is reached, or the gap is closed.
+    /// Nothing, or nothing more, can be requested here. With `.end` the end is reached, with `.noSuchGap` the
+    /// gap is closed. With `.fillFirst` neither is: a gap further up must be closed first, as where the
+    /// server has refused the link to this place. Fill the topmost gap (``Pager/fill(_:pages:isForced:)``)
+    /// and ask again. For the others ``Quire/Refusal/help`` says what to do.
     case refused(Refusal)
     /// The last answer here led nowhere, for this reason. Refresh, or ask with `isForced`.
     case stopped(Outcome.Verdict)

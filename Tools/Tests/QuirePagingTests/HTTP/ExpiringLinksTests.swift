@@ -126,6 +126,23 @@ import Testing
         #expect(try site.fixture.picture == shown)
     }
 
+    /// The way down to the tail begins above a gap: that is no end.
+    @Test func theGapAboveIsFilledFirst() async throws {
+        let site = try await Site(posts: 60)
+        try await site.pager.refresh()
+        try await site.pager.append()
+        site.insert(25)
+        #expect(try await site.pager.refresh().verdict == .gap)
+        site.expire()
+        let feed = site.fixture.feed
+        #expect(try await site.pager.append() == .refused(.fillFirst))
+        #expect(try feed.cache.withSnapshot { try $0.info(of: feed).posts } == 30)
+        let gap = try feed.cache.withSnapshot { try $0.gaps(of: feed)[0].id }
+        while try await site.pager.fill(gap) != .refused(.noSuchGap) {}
+        while try await site.pager.append() != .refused(.end) {}
+        #expect(try site.fixture.picture == site.picture)
+    }
+
     @Test func aGapIsFilledWhoseLinkHasExpired() async throws {
         let site = try await Site(posts: 20)
         try await site.pager.refresh()
