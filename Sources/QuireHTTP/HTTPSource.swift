@@ -278,12 +278,12 @@ public struct HTTPSource: PagingSource {
             var failure = PageFailure(words ?? error.words, status: status, headers: headers)
             failure.pause = advice.pause(atLeast: failure.pause)
             failure.quota = advice.allowance ?? failure.quota
-            // GraphQL says in an answer with status 200 that the quota is used up.
+            // GraphQL says in an answer with status 200 that the quota is used up, other servers with 403.
             // An answer that was cut, or a proxy's page, has status 200 too.
             let isSuccess = 200..<300 ~= status
             if error.kind == .later || isSuccess && error.kind == .syntax {
                 failure.isTransient = true
-            } else if isSuccess, failure.pause != nil || failure.quota?.remaining == 0 {
+            } else if isSuccess || status == 403, failure.saysWhenToAsk {
                 failure.isTransient = true
             }
             let isDead = error.kind == .expired || Self.deadLink.contains(status)

@@ -18,16 +18,21 @@ extension PageResponse {
 }
 
 extension PageFailure {
-    /// What an HTTP response that is no success means. 408, 425, 429 and 5xx (without 501) may pass.
+    /// What an HTTP response that is no success means. 408, 425, 429 and 5xx (without 501) may pass. So may
+    /// 403 if it says when, or that the quota is used up: GitHub refuses too many requests so.
     /// - Parameters:
     ///   - message: What the error says.
     ///   - status: The status of the response.
     ///   - headers: Its headers by name, in any case.
     public init(_ message: String, status: Int, headers: [String: String]) {
-        let passes = [408, 425, 429].contains(status) || (500...599).contains(status) && status != 501
         let headers = HTTPHeaders(headers)
-        self.init(message, isTransient: passes, pause: headers.pause, quota: headers.quota)
+        self.init(message, isTransient: false, pause: headers.pause, quota: headers.quota)
+        let passes = [408, 425, 429].contains(status) || (500...599).contains(status) && status != 501
+        isTransient = passes || status == 403 && saysWhenToAsk
     }
+
+    /// True if the server asks for a pause, or permits no more requests for now.
+    package var saysWhenToAsk: Bool { pause != nil || quota?.remaining == 0 }
 }
 
 /// Reads the headers that concern further requests (RFC 9110, RFC 9111).

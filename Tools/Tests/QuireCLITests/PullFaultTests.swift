@@ -55,6 +55,58 @@ struct PullFaultTests {
         #expect(try await box.rows(of: "so") == Array(server.ids.prefix(58)))
     }
 
+    /// How servers refuse a request because there were too many.
+    private static let refusals: [(status: Int, headers: [String: String])] = [
+        (403, ["X-RateLimit-Limit": "60", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "%"]),
+        (429, ["X-RateLimit-Limit": "60", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "%"]),
+        (403, ["Retry-After": "%"]), (429, ["Retry-After": "%"]),
+    ]
+
+    @Test(
+        "a refusal that says when the server is open again is waited for, or ends the work",
+        arguments: refusals)
+    func refusedForNow(refusal: (status: Int, headers: [String: String])) async throws {
+        for (number, seconds) in [(3, 30), (3, 7_200), (1, 30), (1, 7_200)] {
+            let server = try await ListServer.start(posts: 200) { now, _, _ in
+                let headers = refusal.headers.mapValues { $0.replacing("%", with: "\(seconds)") }
+                let text = #"{"message": "API rate limit exceeded"}"#
+                return now == number ? .json(text, status: refusal.status, headers: headers) : nil
+            }
+            let box = try Sandbox()
+            if number == 1 && seconds > 60 {
+                let failure = await #expect(throws: Failure.self) {
+                    _ = try await PullInside(box, "so", server.url)
+                }
+                #expect(failure?.status == .temporary, "\(failure as Any)")
+                #expect(failure?.message.contains("open again at 20") ?? false, "\(failure as Any)")
+                #expect(server.requests.count == 1)
+                continue
+            }
+            let run = try await PullInside(box, "so", server.url)
+            if seconds == 30 {
+                #expect(run.end.whole && run.end.requests == server.requests.count, "\(run.end)")
+                #expect(run.waits.contains { $0 >= .seconds(25) && $0 <= .seconds(30) }, "\(run.waits)")
+                #expect(try await box.rows(of: "so") == server.ids)
+            } else {
+                #expect(run.end.stopped == (refusal.headers.count > 1 ? .quota : .pause), "\(run.end)")
+                #expect(run.end.status == .temporary && run.end.opensAt != nil, "\(run.end)")
+                #expect(run.end.requests == 3 && server.requests.count == 3)
+                #expect(try await PullInside(box, "so").end.requests == 0)
+            }
+        }
+    }
+
+    @Test("a refusal for good is not asked again, whatever is left of the quota", arguments: [401, 403, 404])
+    func refusedForGood(status: Int) async throws {
+        let server = try await ListServer.start(posts: 200) { number, _, _ in
+            let headers = ["X-RateLimit-Remaining": status == 403 ? "41" : "0", "X-RateLimit-Reset": "7"]
+            return number == 1 ? .json(#"{"message": "no"}"#, status: status, headers: headers) : nil
+        }
+        let box = try Sandbox()
+        let failure = await #expect(throws: Failure.self) { _ = try await PullInside(box, "so", server.url) }
+        #expect(failure?.status == .data && server.requests.count == 1, "\(failure as Any)")
+    }
+
     @Test("a wait is told in whole seconds, rounded up")
     func wait() async throws {
         let log = PullLog()

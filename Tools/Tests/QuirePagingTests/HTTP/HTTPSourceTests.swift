@@ -193,10 +193,11 @@ import Testing
         let fixture = try PagerFixture(Profile.named("github")!.options)
         let pager = fixture.pager(try HTTPSource("\(server.address)/issues", profile: .named("github")!))
         try await pager.refresh()
-        await #expect(throws: PageFailure.self) { try await pager.refresh() }
-        await #expect(throws: PagerError.quotaSpent(.seconds(90))) { try await pager.refresh() }
-        fixture.clock.advance(.seconds(90))
-        await #expect(throws: PageFailure.self) { try await pager.refresh() }
+        await #expect(throws: PagerError.quotaSpent(.seconds(89))) { try await pager.refresh() }
+        #expect(fixture.clock.slept == [.seconds(1)] && server.requests.count == 2)
+        await #expect(throws: PagerError.quotaSpent(.seconds(89))) { try await pager.refresh() }
+        fixture.clock.advance(.seconds(89))
+        await #expect(throws: PagerError.quotaSpent(.seconds(89))) { try await pager.refresh() }
         #expect(server.requests.count == 3)
     }
 
