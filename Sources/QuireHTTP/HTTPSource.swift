@@ -230,13 +230,7 @@ public struct HTTPSource: PagingSource {
     /// Returns the address for a link: the link itself, or the first page's with these parameters replaced.
     private func follow(_ token: String, for request: Question) throws(HTTPSourceError) -> Sent {
         let (first, body) = try page([:], for: request)
-        let isAddress = token.contains("://") || token.hasPrefix("/") || token.hasPrefix("?")
-        guard isAddress || token.contains("=") else {
-            throw HTTPSourceError(missing: "token")
-        }
-        let link = token.validAddress
-        let url = isAddress ? URL(string: link, relativeTo: first)?.absoluteURL : first.adding(link)
-        guard let url else { throw HTTPSourceError("a link from the server is not a valid address") }
+        let url = try LinkAddress(token).url(from: first)
         // A server behind a proxy that ends TLS takes http for its scheme.
         let isBehindProxy =
             url.host()?.lowercased() == first.host()?.lowercased() && url.scheme != first.scheme
@@ -293,6 +287,10 @@ public struct HTTPSource: PagingSource {
         var answer = page.answer
         if request.target == .snapshot {
             for index in answer.posts.indices { answer.posts[index].body = 0..<0 }
+        }
+        if !hasPlace("token"), let list = try? self.page([:], for: Question(request)).url {
+            answer.next = answer.next.stored(from: url, of: list)
+            answer.previous = answer.previous.stored(from: url, of: list)
         }
         if page.isEndDoubtful, !request.followsLink { answer.next = .end }
         var response = PageResponse(answer, status: status, headers: headers)
@@ -373,19 +371,6 @@ extension URL {
     fileprivate func moved(to server: URL) -> URL? {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
         (parts.scheme, parts.port) = (server.scheme, server.port)
-        return parts.url
-    }
-
-    /// Returns the URL with these parameters, which replace those with the same names. They are a part of a
-    /// valid address.
-    fileprivate func adding(_ parameters: String) -> URL? {
-        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
-        var added = URLComponents()
-        added.percentEncodedQuery = parameters.replacing("#", with: "%23")
-        let items = added.percentEncodedQueryItems ?? []
-        let names = Set(items.map(\.name))
-        let kept = (parts.percentEncodedQueryItems ?? []).filter { !names.contains($0.name) }
-        parts.percentEncodedQueryItems = kept + items
         return parts.url
     }
 }
