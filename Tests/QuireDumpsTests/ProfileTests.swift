@@ -52,6 +52,18 @@ import Testing
         )
     }
 
+    @Test func anArrayOfNothingButPlacesIsLeftOut() throws {
+        let text = #"""
+            {"name": "x", "id": {}, "request": {"body": {"search_after": ["{token}"], "sort": [],
+             "o": {"deep": [["{token}"]], "both": ["{token}", 5]}}}}
+            """#
+        let body = try #require(try Profile(json: Array(text.utf8), name: "x").requestBody)
+        #expect(String(decoding: body.filled([:]), as: UTF8.self) == #"{"o":{"both":[5]},"sort":[]}"#)
+        #expect(
+            String(decoding: body.filled(["token": "7"]), as: UTF8.self)
+                == #"{"o":{"both":["7",5],"deep":[["7"]]},"search_after":["7"],"sort":[]}"#)
+    }
+
     @Test func everythingButNameAndIDHasADefault() throws {
         let profile = try Profile(json: Array(#"{"name":"x","id":{}}"#.utf8), name: "x")
         #expect(profile.title == "x" && profile.order == .keyless && profile.paging == .cursor)

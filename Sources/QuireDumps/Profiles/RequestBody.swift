@@ -6,7 +6,7 @@
 
 /// The JSON body of a request that is a POST, as GraphQL wants it. A string in it that is a place, such as
 /// `"{token}"` or `"{limit}"`, stands for that value. A member whose place has no value is left out, so the
-/// first page is requested without a token.
+/// first page is requested without a token; so is an array of nothing but such places.
 public struct RequestBody: Sendable, Hashable {
     /// The names that places can have.
     static let known: Set = [
@@ -47,14 +47,16 @@ extension RequestBody: Decodable {
 }
 
 extension RequestBody.Value {
-    /// Returns the value without places; nil if it is a place without a value.
+    /// Returns the value without places; nil if it is a place without a value, or an array of nothing else.
     fileprivate func filled(_ values: [String: String]) -> Self? {
         switch self {
         case .place(let name):
             guard let value = values[name] else { return nil }
             if RequestBody.numbers.contains(name), let number = Int64(value) { return .integer(number) }
             return .text(value)
-        case .list(let list): return .list(list.compactMap { $0.filled(values) })
+        case .list(let list):
+            let filled = list.compactMap { $0.filled(values) }
+            return filled.isEmpty && !list.isEmpty ? nil : .list(filled)
         case .object(let members): return .object(members.compactMapValues { $0.filled(values) })
         case .null, .flag, .integer, .number, .text: return self
         }

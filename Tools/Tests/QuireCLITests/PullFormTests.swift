@@ -164,6 +164,29 @@ struct PullFormTests {
         #expect(try await box.pull("issues").status == 0)
     }
 
+    @Test("an array of nothing but a place is sent when the place has a value, as Elasticsearch wants it")
+    func searchAfter() async throws {
+        let server = try await LoopbackServer.start { request in
+            let body = try JSONSerialization.jsonObject(with: try await request.bodyData) as? [String: Any]
+            let after = body?["search_after"] as? [String]
+            if let after, after.count != 1 { return .json(#"{"error": "at least one value"}"#, status: 400) }
+            let start = after.flatMap { Int($0[0]) } ?? 100
+            let hits = (1..<start).reversed().prefix(30).map { #"{"_id": "h\#($0)", "sort": [\#($0)]}"# }
+            return .json(#"{"hits": {"hits": [\#(hits.joined(separator: ","))]}}"#)
+        }
+        let box = try Sandbox()
+        try box.write(
+            "es.json",
+            #"""
+            {"name": "es", "items": "hits.hits", "id": {"path": "_id"}, "order": "stable",
+             "key": {"path": "sort.0", "type": "integer"}, "next": {"template": "{key}"},
+             "request": {"body": {"size": 30, "sort": [{"at": "desc"}], "search_after": ["{token}"]}}}
+            """#)
+        let run = try await box.pull("f", server.address + "/_search", "--profile-file", box.path("es.json"))
+        #expect(run.status == 0 && run.out.contains("whole: no gaps"), "\(run)")
+        #expect(try await box.rows(of: "f") == (1..<100).reversed().map { "h\($0)" })
+    }
+
     @Test("a quota that is spent in the middle, with status 200, ends the work until it is renewed")
     func quotaInTheMiddle() async throws {
         let server = try await LoopbackServer.start { request in
