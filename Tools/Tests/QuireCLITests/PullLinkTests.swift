@@ -67,4 +67,35 @@ struct PullLinkTests {
         #expect(run.status == 65 && server.requests.count == 1, "\(run)")
         #expect(run.out.contains(#"write it into the address, as in "…?cursor={token}""#), "\(run)")
     }
+
+    // MARK: Names
+
+    /// How a server names the next page: what is around the list and the link, with places for both.
+    private static let frames = [
+        #"{"@odata.context": "$metadata#users", "@odata.nextLink": ~, "value": *}"#,
+        #"{"@odata.deltaLink": "/list?delta=1", "value": *, "@odata.nextLink": ~}"#,
+        #"{"odata.metadata": "x", "odata.nextLink": ~, "value": *}"#, #"{"value": *, "nextLink": ~}"#,
+        #"{"totalSize": 35, "done": false, "nextRecordsUrl": ~, "records": *}"#,
+    ]
+
+    @Test("the names of next links of OData and Salesforce are known", arguments: frames)
+    func names(frame: String) async throws {
+        let server = try await Self.start { request, start in
+            let next = start + 10 < Self.count ? "\"/list?skip=\(start + 10)\"" : "null"
+            return frame.replacing("~", with: next).replacing("*", with: Self.rows(start))
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("f", server.address + "/list")
+        #expect(run.status == 0 && run.out.contains("whole: no gaps"), "\(run)")
+        #expect(try await box.rows(of: "f") == Self.all && server.requests.count == 4)
+    }
+
+    private static func start(
+        _ answer: @escaping @Sendable (_ request: HTTPRequest, _ start: Int) -> String
+    ) async throws -> LoopbackServer {
+        try await LoopbackServer.start { request in
+            if request.query["delta"] != nil { return .json("{}", status: 400) }
+            return .json(answer(request, request.query["skip"].flatMap { Int($0) } ?? 0))
+        }
+    }
 }
