@@ -3,8 +3,8 @@ import Quire
 
 extension PageResponse {
     /// A page, and what the headers of its HTTP response say: `ETag`, `Last-Modified`, `Cache-Control`,
-    /// `Retry-After`, `X-RateLimit-Remaining`, `X-RateLimit-Reset` and `X-RateLimit-Reset-After`. Status 304
-    /// is "not modified", whatever the answer is.
+    /// `Retry-After`, `X-RateLimit-Remaining`, `X-RateLimit-Reset`, `X-RateLimit-Reset-After`, the same
+    /// without `X-`, and `RateLimit`. Status 304 is "not modified", whatever the answer is.
     /// - Parameters:
     ///   - answer: The page that the body of the response is.
     ///   - status: The status of the response.
@@ -72,23 +72,49 @@ private struct HTTPHeaders {
         return .seconds(max(0, end.timeIntervalSince(now)))
     }
 
+    /// The quota. A server may name several limits: a spent one counts, and of these the last to be renewed.
+    var quota: Quota? {
+        let all = [quota("x-ratelimit"), quota("ratelimit")].compactMap(\.self) + quotas
+        let spent = all.filter { $0.remaining == 0 }
+        return spent.max { $0.renewsIn ?? .zero < $1.renewsIn ?? .zero } ?? all.first
+    }
+
     /// The quota as GitHub and many others send it: the requests left, and when there are new ones, in
     /// seconds since 1970 by the server's clock. Small numbers, as Reddit sends them, are seconds from now.
-    /// Discord also says the seconds from now by themselves.
-    var quota: Quota? {
+    /// Discord also says the seconds from now by themselves. Newer servers leave `X-` out.
+    private func quota(_ name: String) -> Quota? {
         func number(_ name: String) -> Duration? {
             values[name].flatMap { Self.seconds($0.trimmingCharacters(in: .whitespaces)) }
         }
-        guard let remaining = number("x-ratelimit-remaining") else { return nil }
+        guard let remaining = number("\(name)-remaining") else { return nil }
         let quota = Quota(remaining: Int(remaining.components.seconds))
-        if let rest = number("x-ratelimit-reset-after") {
+        if let rest = number("\(name)-reset-after") {
             return Quota(remaining: quota.remaining, renewsIn: rest)
         }
-        guard let reset = number("x-ratelimit-reset") else { return quota }
+        guard let reset = number("\(name)-reset") else { return quota }
         if reset < .seconds(1_000_000_000) { return Quota(remaining: quota.remaining, renewsIn: reset) }
         guard let now = values["date"].flatMap(Self.date) else { return quota }
         let rest = reset - .seconds(now.timeIntervalSince1970)
         return Quota(remaining: quota.remaining, renewsIn: max(.zero, rest))
+    }
+
+    /// The quotas of the header `RateLimit` of the IETF's drafts: `"burst";r=0;t=12, "day";r=99;t=3600`; in
+    /// older ones `limit=100, remaining=0, reset=12`.
+    private var quotas: [Quota] {
+        // The name of a limit may hold any character.
+        guard let text = values["ratelimit"]?.replacing(/"(?:[^"\\]|\\.)*"/, with: "") else { return [] }
+        let isOld = text.contains("remaining")
+        let limits = isOld ? [text.replacing(",", with: ";")[...]] : text.split(separator: ",")
+        return limits.compactMap { limit in
+            var numbers: [String: Duration] = [:]
+            for parameter in limit.split(separator: ";") {
+                let parts = parameter.split(separator: "=").map { $0.trimmingCharacters(in: .whitespaces) }
+                if parts.count == 2 { numbers[parts[0].lowercased()] = Self.seconds(parts[1]) }
+            }
+            guard let remaining = numbers["r"] ?? numbers["remaining"] else { return nil }
+            return Quota(
+                remaining: Int(remaining.components.seconds), renewsIn: numbers["t"] ?? numbers["reset"])
+        }
     }
 
     /// Reads seconds, limited to a century. Some servers send fractions: "372.5", and "598.0" for a count.

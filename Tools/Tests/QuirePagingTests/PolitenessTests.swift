@@ -172,10 +172,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("120", 120), ("99999999999999999999", 3_155_760_000), ("Fri, 31 Dec 1999 23:59:59 GMT", 59),
-        ("Fri, 31 Dec 1999 00:00:00 GMT", 0), ("soon", nil), ("-5", nil), ("", nil),
+        ("120", 120), ("1.5", 1.5), ("99999999999999999999", 3_155_760_000),
+        ("Fri, 31 Dec 1999 23:59:59 GMT", 59), ("Fri, 31 Dec 1999 00:00:00 GMT", 0),
+        ("soon", nil), ("-5", nil), ("", nil),
     ])
-    func retryAfterIsANumberOrADate(text: String, seconds: Int64?) {
+    func retryAfterIsANumberOrADate(text: String, seconds: Double?) {
         let headers = ["Retry-After": text, "Date": "Fri, 31 Dec 1999 23:59:00 GMT"]
         let failure = PageFailure("", status: 503, headers: headers)
         #expect(failure.pause == seconds.map { .seconds($0) })
@@ -212,6 +213,33 @@ import Testing
         headers["X-RateLimit-Reset-After"] = limit.resetAfter
         let failure = PageFailure("", status: 429, headers: headers)
         #expect(failure.quota == limit.quota)
+    }
+
+    /// The headers of the IETF's drafts, with the quota that they say; nil for none.
+    private static let drafts: [(headers: [String: String], quota: Quota?)] = [
+        (
+            ["RateLimit-Limit": "100", "RateLimit-Remaining": "0", "RateLimit-Reset": "50"],
+            Quota(remaining: 0, renewsIn: .seconds(50))
+        ),
+        (["ratelimit": #""default";r=0;t=12"#], Quota(remaining: 0, renewsIn: .seconds(12))),
+        (["RateLimit": "\"a,b;r=0;t=9\" ; r=50 ; t=30"], Quota(remaining: 50, renewsIn: .seconds(30))),
+        (
+            ["RateLimit": #""second";r=0;t=1, "hour";r=0;t=700, "day";r=99;t=9000"#],
+            Quota(remaining: 0, renewsIn: .seconds(700))
+        ),
+        (["RateLimit": "limit=10, remaining=0, reset=7"], Quota(remaining: 0, renewsIn: .seconds(7))),
+        (["RateLimit": #""day";r=5"#], Quota(remaining: 5)),
+        (["RateLimit": #""day";q=100;w=60"#], nil), (["RateLimit": "r=0"], Quota(remaining: 0)),
+        (["RateLimit": ""], nil), (["RateLimit": #""open;r=0"#], Quota(remaining: 0)),
+        (
+            ["X-RateLimit-Remaining": "9", "X-RateLimit-Reset": "60", "RateLimit": #""burst";r=0;t=2"#],
+            Quota(remaining: 0, renewsIn: .seconds(2))
+        ),
+    ]
+
+    @Test(arguments: drafts)
+    func rateLimitsOfTheDraftsAreRead(draft: (headers: [String: String], quota: Quota?)) {
+        #expect(PageFailure("", status: 429, headers: draft.headers).quota == draft.quota)
     }
 
     @Test func someStatusesPass() {
