@@ -206,6 +206,8 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         }
     }
 
+        (#"{"error": {"error_code": 6, "error_msg": "Too many"}}"#, ": 6: Too many"),
+        (#"{"errcode": 40001, "errmsg": "bad token"}"#, ": 40001: bad token"),
     @Test(arguments: [
         #"{"id": 5, "message": "hello"}"#, #"{"errors": [], "x": 1}"#, #"{"error": null}"#, #"{"error": ""}"#,
     ])

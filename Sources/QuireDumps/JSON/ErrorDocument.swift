@@ -13,9 +13,11 @@ struct ErrorDocument {
     private static let signs = [
         "error", "errors", "errcode", "error_id", "error_message", "status_code",
     ]
-    private static let names = ["error", "error_name", "errcode", "type", "code", "error_id", "status_code"]
+    private static let names = [
+        "error", "error_name", "errcode", "type", "code", "error_code", "error_id", "status_code",
+    ]
     private static let messages = [
-        "error_message", "message", "error_description", "detail", "reason", "title",
+        "error_message", "message", "error_msg", "errmsg", "error_description", "detail", "reason", "title",
     ]
     private static let memberLimit = 8
     private static let wordLimit = 120
