@@ -144,6 +144,10 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         (
             "{\"id\":1}\n{\"id\":}\n", #""lines":true,"id":{"path":"id"}"#,
             "not JSON: a comma, colon, bracket or value out of place at byte 15"
+        (
+            #"[{"id":1,"k":"2018-03-29T15:04:05Z"},{"id":2,"k":"7"}]"#,
+            #""id":{"path":"id"},"key":{"path":"k"}"#, #"item 2: k is not a date: "7""#
+        ),
         ),
         ("{\"id\":1}\n\n{\"i\":2}", #""lines":true,"id":{"path":"id"}"#, "item 2: no id"),
     ])
@@ -303,6 +307,7 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
             "\"id\":{\"path\":\"id\"},\"key\":{\"path\":\"k\",\"type\":\"\(type)\"},\"version\":{\"path\":\"k\",\"type\":\"\(type)\"}"
         let post = try read(page, profile).posts[0]
         #expect(post.key == key && post.version == key)
+        ("\"1700005700\"", "auto", 1_700_005_700), ("\"-7\"", "auto", -7),
     }
 
     @Test func versionsMayBeMissing() throws {

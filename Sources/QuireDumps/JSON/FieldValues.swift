@@ -37,14 +37,13 @@ extension cjson_span {
             case CJSON_INTEGER:
                 guard integer <= Int64.max else { throw problem(field.path, "is above 2^63 - 1") }
                 return Int64(integer)
-            case CJSON_STRING where field.type == .integer:
-                let text = String(decoding: characters, as: UTF8.self)
-                guard let number = Int64(text) else {
-                    throw problem(field.path, "is \"\(printable(text, limit: 40))\", not an integer")
+            case CJSON_STRING:
+                if let number = writtenInteger { return number }
+                if field.type == .auto {
+                    throw problem(field.path, "is a string, but an integer in the items before")
                 }
-                return number
-            case CJSON_STRING where field.type == .auto:
-                throw problem(field.path, "is a string, but an integer in the items before")
+                let text = String(decoding: characters, as: UTF8.self)
+                throw problem(field.path, "is \"\(printable(text, limit: 40))\", not an integer")
             default:
                 throw mismatch(field.path, field.type == .auto ? "an integer or a date" : "an integer")
             }
@@ -63,6 +62,12 @@ extension cjson_span {
             return date
         }
     }
+
+    /// The type that `auto` finds in this value.
+    var keyType: Profile.KeyType { kind == CJSON_STRING && writtenInteger == nil ? .date : .integer }
+
+    /// The whole number in a string: `"1700000000"`; nil if it holds anything else.
+    private var writtenInteger: Int64? { Int64(String(decoding: characters, as: UTF8.self)) }
 
     /// Returns the number in a string: `"1700000000.000200"`.
     private func writtenNumber(_ path: FieldPath) throws(DumpError) -> Double {

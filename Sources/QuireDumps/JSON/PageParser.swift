@@ -176,7 +176,7 @@ public final class PageParser {
         guard let field = profile.key, let key else { return nil }
         let span = scanner.item(index, key)
         guard !span.isAbsent else { throw span.absence(field.path) }
-        if type == .auto { type = span.kind == CJSON_STRING ? .date : .integer }
+        if type == .auto { type = span.keyType }
         return try span.key(field, as: type ?? field.type)
     }
 
@@ -185,8 +185,7 @@ public final class PageParser {
         guard let field = profile.version, let version else { return nil }
         let span = scanner.item(index, version)
         guard !span.isAbsent else { return nil }
-        let type = field.type == .auto && span.kind == CJSON_STRING ? .date : field.type
-        return try span.key(field, as: type)
+        return try span.key(field, as: field.type == .auto ? span.keyType : field.type)
     }
 
     /// Returns what the last scan found at a path of the profile outside the items.

@@ -172,6 +172,19 @@ struct PullRecognitionTests {
         #expect(other.status == 64 && other.err.contains("another list"), "\(other)")
     }
 
+    @Test("a key may be a whole number in a string")
+    func writtenKey() async throws {
+        let rows = (0..<9).map { #"{"id": \#(90 - $0), "ts": "\#(1_700_005_700 - $0)"}"# }
+        let server = try await LoopbackServer.start { _ in
+            .json(#"{"rows": [\#(rows.joined(separator: ","))], "next": null}"#)
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("f", server.address + "/list", "--key", "ts", "--order", "stable")
+        #expect(run.status == 0 && run.out.contains("whole"), "\(run)")
+        let last = try await box.other("show", box.cache, "f", "--json").objects().last
+        #expect(last?["key"] as? Int == 1_700_005_692, "\(String(describing: last))")
+    }
+
     @Test("a failure names the server with its port")
     func port() async throws {
         let server = try await LoopbackServer.start { _ in .json("{}", status: 404) }
