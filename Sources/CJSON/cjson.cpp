@@ -42,6 +42,7 @@ cjson_status status_of(error_code error) {
     switch (error) {
     case SUCCESS: return CJSON_OK;
     case UTF8_ERROR: return CJSON_NOT_UTF8;
+    case NUMBER_ERROR: return CJSON_BAD_NUMBER;
     case DEPTH_ERROR: return CJSON_TOO_DEEP;
     case CAPACITY: return CJSON_TOO_LARGE;
     case MEMALLOC: return CJSON_NO_MEMORY;

@@ -50,7 +50,8 @@ typedef enum cjson_scope { CJSON_IN_DOCUMENT, CJSON_IN_ITEM } cjson_scope;
 
 typedef enum cjson_status {
     CJSON_OK,
-    CJSON_NOT_JSON,  /* also an integer above 2^64 - 1 or below -2^63: none of them can be read */
+    CJSON_NOT_JSON,
+    CJSON_BAD_NUMBER, /* malformed, or above 2^64 - 1, below -2^63, or beyond a double */
     CJSON_NOT_UTF8,
     CJSON_TOO_DEEP,
     CJSON_TOO_LARGE, /* 4 GiB or more */

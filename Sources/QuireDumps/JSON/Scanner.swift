@@ -9,6 +9,8 @@ final class Scanner {
 
     enum Failure {
         case notJSON(reason: String, offset: Int?)
+        /// A number that is well-formed, but fits no type.
+        case largeNumber(String, offset: Int)
         case notUTF8
         case tooDeep
         case tooLarge
@@ -53,6 +55,9 @@ final class Scanner {
         case CJSON_NO_MEMORY: return .noMemory
         default:
             let offset = error.offset < 0 ? nil : Int(error.offset)
+            if status == CJSON_BAD_NUMBER, let offset, let number = number(document.dropFirst(offset)) {
+                return .largeNumber(number, offset: offset)
+            }
             return .notJSON(reason: String(cString: error.reason), offset: offset)
         }
     }
@@ -66,6 +71,10 @@ final class Scanner {
             let place = offset.map { " at byte \(document.startIndex + $0)" } ?? ""
             let words = pageForPeople(document) ?? cut(document, at: offset) ?? reason + place
             throw DumpError(.syntax, "not JSON: \(words)")
+        case .largeNumber(let number, let offset):
+            // Another answer would hold it, too, so this is not `.syntax`, as of an answer that was cut.
+            let place = "at byte \(document.startIndex + offset): \(printable(number, limit: 40))"
+            throw DumpError(.data, "a number that does not fit 64 bits \(place)")
         case .notUTF8:
             let place = firstInvalidByte(document).map { " at byte \($0)" } ?? ""
             throw DumpError(.data, "not JSON: not UTF-8\(place)")
@@ -133,6 +142,14 @@ private func cut(_ document: ArraySlice<UInt8>, at offset: Int?) -> String? {
     var value = ElementScanner(at: start - document.startIndex)
     let end = document.withUnsafeBufferPointer { value.end(in: $0) }
     return end == nil ? "it is cut: it ends in the middle, at byte \(document.count)" : nil
+}
+
+/// Returns the number with which a text begins, if it is well-formed and does not end with the text.
+private func number(_ text: ArraySlice<UInt8>) -> String? {
+    let bytes = text.prefix { "+-.0123456789eE".utf8.contains($0) }
+    let number = String(decoding: bytes, as: UTF8.self)
+    let form = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/
+    return bytes.endIndex < text.endIndex && number.wholeMatch(of: form) != nil ? number : nil
 }
 
 private func firstInvalidByte(_ bytes: ArraySlice<UInt8>) -> Int? {

@@ -110,6 +110,54 @@ struct PullFaultTests {
         #expect(failure?.status == .data && server.requests.count == 1, "\(failure as Any)")
     }
 
+    @Test("a number that no answer can make readable ends the work at once", arguments: [1, 2])
+    func numberBeyondBits(broken: Int) async throws {
+        let server = try await ListServer.start(posts: 90) { number, _, _ in
+            number < broken
+                ? nil : .json(#"{"items": [{"question_id": 18446744073709551621}], "has_more": true}"#)
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("so", server.url)
+        #expect(run.status == 65 && server.requests.count == broken, "\(run)")
+        let words = "a number that does not fit 64 bits at byte 27: 18446744073709551621"
+        #expect((run.out + run.err).contains(words), "\(run)")
+    }
+
+    @Test("an error that names its code and message in other words is shown with them")
+    func otherWords() async throws {
+        let server = try await LoopbackServer.start { request in
+            let rows = (0..<9).map { #"{"id": \#(90 - $0), "date": \#(1_700_000_090 - $0)}"# }
+            return request.query.isEmpty
+                ? .json(#"{"response": {"items": [\#(rows.joined(separator: ","))]}, "next": "?from=9"}"#)
+                : .json(#"{"error": {"error_code": 6, "error_msg": "Too many requests per second"}}"#)
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("f", server.address + "/method/wall.get")
+        #expect(run.status == 65, "\(run)")
+        #expect(run.out.contains("error document: 6: Too many requests per second"), "\(run)")
+    }
+
+    @Test("a count of pages that is 0 beside posts ends nothing")
+    func noPages() async throws {
+        let server = try await LoopbackServer.start { request in
+            let page = Int(request.query["page"] ?? "0") ?? 0
+            let rows = (0..<35).reversed().dropFirst(page * 10).prefix(10).map { #"{"id": \#($0)}"# }
+            let text = rows.joined(separator: ",")
+            return .json(#"{"content": [\#(text)], "number": \#(page), "totalPages": 0}"#)
+        }
+        let box = try Sandbox()
+        try box.write(
+            "spring.json",
+            #"""
+            {"name": "spring", "items": "content", "id": {"path": "id"}, "next": {"counted": true},
+             "page": {"path": "number", "query": "page"}, "pages": {"path": "totalPages"}, "paging": "page",
+             "first_page": 0}
+            """#)
+        let run = try await box.pull(
+            "f", server.address + "/things", "--profile-file", box.path("spring.json"))
+        #expect(try await box.rows(of: "f") == (0..<35).reversed().map(String.init), "\(run)")
+    }
+
     @Test("a wait is told in whole seconds, rounded up")
     func wait() async throws {
         let log = PullLog()
