@@ -208,8 +208,10 @@ extension PageParser {
         guard let page = response.page else { return nil }
         // Numbers are below 2^53, so nothing here overflows.
         let place = page - profile.firstPage + 1
-        if let pages = response.pages { return place >= pages }
-        guard let total = response.total,
+        // Beside posts, a count of 0 counts nothing.
+        let isCount = { $0 > 0 || response.answer.posts.isEmpty }
+        if let pages = response.pages { return isCount(pages) ? place >= pages : nil }
+        guard let total = response.total, isCount(total),
             let size = try profile.pageSize.flatMap({ source throws(DumpError) in
                 try count(source, around)
             }), size > 0
