@@ -98,4 +98,39 @@ struct PullLinkTests {
             return .json(answer(request, request.query["skip"].flatMap { Int($0) } ?? 0))
         }
     }
+
+    /// An answer with places for the posts and the link, the member that is the link, and where both are.
+    private static let lastPages: [(frame: String, next: String, items: String, path: String)] = [
+        (
+            #"{"_embedded": {"x": *}, "_links": {"self": {"href": "/list"}~}}"#, #", "next": {"href": %}"#,
+            "_embedded.x", "_links.next.href"
+        ),
+        (#"{"data": *, "links": {"self": "/list"~}}"#, #", "next": %"#, "data", "links.next"),
+        (
+            #"{"value": *, "@odata.deltaLink": "/list?delta=1"~}"#, #", "@odata.nextLink": %"#, "value",
+            #"@odata\\.nextLink"#
+        ),
+    ]
+
+    @Test("a last page without a link says what is not known, and a profile settles it", arguments: lastPages)
+    func lastPage(answer: (frame: String, next: String, items: String, path: String)) async throws {
+        let server = try await Self.start { request, start in
+            let link = answer.next.replacing("%", with: "\"/list?skip=\(start + 10)\"")
+            return answer.frame.replacing("~", with: start + 10 < Self.count ? link : "")
+                .replacing("*", with: Self.rows(start))
+        }
+        let box = try Sandbox()
+        for _ in 1...2 {
+            let run = try await box.pull("f", server.address + "/list")
+            #expect(run.status == 0 && run.out.contains("not whole: the end was not seen"), "\(run)")
+            #expect(run.out.contains("stopped: the last page names no next one, and nothing says"), "\(run)")
+            #expect(try await box.rows(of: "f") == Self.all)
+        }
+        try box.write(
+            "own.json",
+            #"{"name": "own", "items": "\#(answer.items)", "id": {"path": "id"}, "order": "bump", "#
+                + #""key": {"path": "created_at"}, "next": {"path": "\#(answer.path)", "absent": "end"}}"#)
+        let settled = try await box.pull("f", "--profile-file", box.path("own.json"))
+        #expect(settled.status == 0 && settled.out.contains("whole: no gaps, head closed"), "\(settled)")
+    }
 }

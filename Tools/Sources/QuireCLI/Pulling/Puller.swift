@@ -246,13 +246,14 @@ final class Puller {
                     place: place, posts: info.posts, tail: info.tail, links: links,
                     unverified: info.unverifiedJoins)
             }
-            if now == last { stuck[place] = "\(place.words): its answers change nothing" }
+            if now == last { stuck[place] = unchanging(place, now.tail) }
             last = now
             if place == .tail { barren = outcome.new.isEmpty ? barren + 1 : 0 }
             let pages = now.posts / max(1, pager.options.pageSize ?? feed.options.pageSize)
             if barren >= Self.barrenLimit + pages { stuck[.tail] = Self.nothingBelow }
         case .stopped(.empty) where place == .tail, .stopped(.noProgress) where place == .tail:
-            stuck[place] = Self.nothingBelow
+            let tail = try feed.cache.withSnapshot { try $0.info(of: feed).tail }
+            stuck[place] = tail == .unknown && namesLinks ? Self.noLink : Self.nothingBelow
         case .stopped(let verdict):
             (isRefused, stuck[place]) = (
                 true, "\(place.words): its answers lead nowhere (\(verdict.rawValue))"
@@ -266,6 +267,18 @@ final class Puller {
 
     private static let nothingBelow =
         "below the last post comes nothing new, and no answer says that the list ends"
+    private static let noLink =
+        "the last page names no next one, and nothing says that the list ends so; a profile whose \"next\" has "
+        + "\"absent\": \"end\" does (--profile-file)"
+
+    /// True if answers name the next page, which no number does.
+    private var namesLinks: Bool { [.cursor, .pages].contains(feed.options.paging) && !isSyndication }
+
+    /// Returns why a place leads nowhere whose last two answers had the same effect.
+    private func unchanging(_ place: Place, _ tail: Link) -> String {
+        place == .tail && tail == .unknown && namesLinks
+            ? Self.noLink : "\(place.words): its answers change nothing"
+    }
 
     private func end(
         _ stop: EndLine.Stop? = nil, _ reason: String? = nil, opensIn rest: Duration? = nil
