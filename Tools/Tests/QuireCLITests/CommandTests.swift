@@ -133,6 +133,10 @@ struct CommandTests {
                 == #"{"question_id":7,"text":"a  \" b","list":[1,-2.50e1,true]}"# + "\n" + second + "\n")
         #expect(try box.quire("export", box.cache, "a", "--ids").out == "7\n6\n")
         #expect(try box.quire("export", box.cache, "a", "--ids", "--ndjson").status == 64)
+        try box.write("2.json", #"[{"id": "x\ny"}]"#)
+        _ = try box.quire("ingest", box.cache, "b", box.path("2.json"), "--id", "id", "--order", "keyless")
+        let run = try box.quire("export", box.cache, "b", "--ids")
+        #expect(run.status == 65 && run.err.contains(#"the id x\u{A}y has a newline"#), "\(run)")
     }
 
     @Test("prune --dry-run changes nothing, prune does what it said")

@@ -83,7 +83,7 @@ struct Export: ToolCommand {
     private func writeID(of post: PostRow, _ output: Output) throws {
         let bytes = post.id.bytes
         if bytes.contains(UInt8(ascii: "\n")) {
-            throw Failure(.data, "the id \(post.id) has a newline in it; use show --json")
+            throw Failure(.data, "the id \(shown(post.id)) has a newline in it; use show --json")
         }
         try output.data(bytes)
         try output.endLine()
@@ -92,7 +92,7 @@ struct Export: ToolCommand {
     private func writeBody(_ body: UnsafeRawBufferPointer, of post: PostRow, _ output: Output) throws {
         if ndjson && body.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
             guard let line = JSONText.onOneLine(body) else {
-                throw Failure(.data, "post \(post.id): its body spans several lines and is not JSON")
+                throw Failure(.data, "post \(shown(post.id)): its body spans several lines and is not JSON")
             }
             try output.data(line)
         } else {
