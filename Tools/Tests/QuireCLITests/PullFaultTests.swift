@@ -99,6 +99,25 @@ struct PullFaultTests {
         }
     }
 
+    @Test("a refusal with a spent quota in headers that only the profile knows is waited for")
+    func refusedByOwnQuota() async throws {
+        let server = try await ListServer.start(posts: 90) { number, _, _ in
+            let headers = ["X-Calls-Left": "0", "X-Calls-In": "30"]
+            return number == 2 ? .json(#"{"message": "enough"}"#, status: 403, headers: headers) : nil
+        }
+        let box = try Sandbox()
+        try box.write(
+            "own.json",
+            #"""
+            {"name": "own", "items": "items", "id": {"path": "question_id"}, "next": {"more": "has_more"},
+             "page": {"query": "page"}, "paging": "page", "quota": {"header": "X-Calls-Left"},
+             "quota_renewal": {"header": "X-Calls-In"}}
+            """#)
+        let run = try await PullInside(box, "so", server.url, "--profile-file", box.path("own.json"))
+        #expect(run.end.whole && run.waits.contains { $0 >= .seconds(25) }, "\(run.end) \(run.waits)")
+        #expect(try await box.rows(of: "so") == server.ids)
+    }
+
     @Test("a refusal for good is not asked again, whatever is left of the quota", arguments: [401, 403, 404])
     func refusedForGood(status: Int) async throws {
         let server = try await ListServer.start(posts: 200) { number, _, _ in
