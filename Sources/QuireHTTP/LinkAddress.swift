@@ -55,7 +55,7 @@ struct LinkAddress {
         return url
     }
 
-    /// Returns the link without what it is relative to; nil if it is relative to nothing, or to a server only.
+    /// Returns the address below the server of a link that is relative to its page; nil for any other link.
     fileprivate func resolved(from page: URL) -> String? {
         guard kind == .address, text.hasPrefix("?") || text.hasPrefix(".") || Self.isPathWithQuery(text),
             let url = URL(string: text.validAddress, relativeTo: page)?.absoluteURL
