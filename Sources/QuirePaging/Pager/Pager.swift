@@ -38,8 +38,6 @@ public actor Pager {
     var stopped: [Place: Outcome.Verdict] = [:]
     /// True until an answer tells the top of the feed again: "not modified" tells it of an earlier time.
     var asksForTop = false
-    /// The posts that the reader sees; nil until the app has said.
-    private var visible: Set<PostID>?
     /// Who sees which posts; empty until one has said.
     private var sights: [Sight] = []
     /// The app, where it says itself what is visible.
