@@ -68,6 +68,41 @@ import Testing
         }
     }
 
+    // MARK: Links
+
+    /// Of a response with 10 rows.
+    @Test(arguments: [
+        // What was asked, the link, and what it is.
+        ("", "?page=2", "page numbers (page=2)"), ("", "/l?page=1", "page numbers (page=1)"),
+        ("", "https://b.example/l/?PageNumber=2", "page numbers (PageNumber=2)"),
+        ("?q=a b&page=4", "/l?page=5&q=a%20b", "page numbers (page=5)"),
+        ("?page=0", "page=1", "page numbers (page=1)"), ("", "/l?limit=30&offset=30", "offsets (offset=30)"),
+        ("?$skip=20", "/l?$skip=30", "offsets ($skip=30)"),
+        ("", "/l?startIndex=11", "offsets (startIndex=11)"),
+        ("?page_size=500", "/l?page=2&page_size=100", "page numbers (page=2)"),
+        ("?key=1", "/l?key=1&secret=x&p=2", "page numbers (p=2)"),
+        ("", "?page=3", nil), ("?page=2", "?page=4", nil), ("", "?page=x2", nil), ("?page=a", "?page=2", nil),
+        ("", "?offset=7", nil), ("", "?max_id=10", nil), ("", "?since=10", nil), ("", "?cursor=2", nil),
+        ("", "/other?page=2", nil), ("?q=a", "/l?page=2", nil), ("?q=a", "/l?q=b&page=2", nil),
+        ("", "?page=2&after=x", nil), ("", "?page=2&page=3", nil), ("", "2", nil), ("", "bz0xMA==", nil),
+        ("", "?page=", nil), ("", "::", nil), ("", "?limit=10", nil),
+    ])
+    func positions(query: String, link: String, kind: String?) {
+        let asked = "https://a.example/l" + query.validAddress
+        let found = PositionLink(link, of: asked, unseen: ["secret"], rows: 10)
+        #expect(found?.words == kind.map { "its links are \($0)" }, "\(query) \(link)")
+    }
+
+    @Test(arguments: [
+        ("", "next_page", "2", true), ("?page=4", "nextPage", "5", true),
+        ("?page=4", "next_page", "4", false),
+        ("", "next", "2", false), ("", "next_cursor", "2", false), ("", "next_page", "20", false),
+    ])
+    func members(query: String, name: String, text: String, isPosition: Bool) {
+        let found = PositionLink(text, inMember: name, of: "https://a.example/l" + query)
+        #expect((found != nil) == isPosition && found?.words != "its links are page numbers (page=\(text))")
+    }
+
     // MARK: Signs
 
     /// Against a search for each text by itself.

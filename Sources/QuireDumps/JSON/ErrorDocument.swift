@@ -66,10 +66,17 @@ struct ErrorDocument {
         switch outline.nodes[node].kind {
         case .integer: return outline.text(node)
         case .string:
-            let quoted = "\"\(outline.text(node))\""
-            let text = (try? JSONDecoder().decode(String.self, from: Data(quoted.utf8))) ?? quoted
+            let text = outline.plainText(node)
             return text.isEmpty ? nil : printable(text, limit: wordLimit)
         default: return nil
         }
+    }
+}
+
+extension JSONOutline {
+    /// The text of a string without escapes.
+    func plainText(_ node: Int) -> String {
+        let text = text(node)
+        return (try? JSONDecoder().decode(String.self, from: Data("\"\(text)\"".utf8))) ?? text
     }
 }

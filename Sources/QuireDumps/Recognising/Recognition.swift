@@ -19,6 +19,9 @@ public struct Recognition: Sendable {
         public var order: OrderClass?
         /// How the API divides the list into pages, unless its profile says it.
         public var paging: Paging?
+        /// The names of parameters that the request had besides those of its address, as secrets are. The
+        /// server may repeat them in its links.
+        public var unseen: Set<String> = []
 
         /// Creates wishes; nil leaves the answer to the response.
         public init(

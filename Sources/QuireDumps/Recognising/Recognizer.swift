@@ -142,7 +142,10 @@ final class Recognizer {
             let changes = [.items(paths.items), .id(paths.id)] + absentFields(of: api, place, paths.items)
             if let profile = api.profile.changed(by: changes) {
                 let what = "its frame is around \"\(place.path)\", a list of items with \"\(paths.id.text)\""
-                return Found(profile: profile, reason: what, likelihood: place.score)
+                let position = profile.paging == .cursor ? position(changes, place) : nil
+                return Found(
+                    profile: position.flatMap { _ in profile.changed(by: [.paging(.pages)]) } ?? profile,
+                    reason: what + (position.map { "; \($0.words)" } ?? ""), likelihood: place.score)
             }
             relations.remove(at: best)
         }
@@ -238,15 +241,35 @@ final class Recognizer {
             guard let path = try? FieldPath(next) else { throw DumpError(.data, helps) }
             changes.append(.next(path))
         }
+        let position = position(changes, place)
         if outline.children(of: place.node).contains(where: { outline.find(idPath.keys, from: $0) == nil }) {
             changes.append(.opaqueRows)
         }
-        if let paging = wishes.paging { changes.append(.paging(paging)) }
+        if let paging = wishes.paging ?? position.map({ _ in .pages }) { changes.append(.paging(paging)) }
         guard let profile = Profile.unknown.changed(by: changes) else { throw DumpError(.data, helps) }
         let list = place.path.isEmpty ? "it is a list" : "\"\(place.path)\" is a list"
         return Found(
-            profile: profile, reason: "\(list) of items with \"\(id)\"", isUnknown: true,
-            likelihood: place.score)
+            profile: profile,
+            reason: "\(list) of items with \"\(id)\"" + (position.map { "; \($0.words)" } ?? ""),
+            isUnknown: true, likelihood: place.score)
+    }
+
+    /// Returns the link of the response that one of the changes reads, if it is a position in the list.
+    private func position(_ changes: [ProfileChange], _ place: ListPlace) -> PositionLink? {
+        guard let request = envelope?.request else { return nil }
+        for case .next(let path) in changes {
+            guard let node = outline.find(path.keys) else { continue }
+            if outline.nodes[node].kind == .integer {
+                return PositionLink(outline.text(node), inMember: path.keys.last ?? "", of: request)
+            }
+            return PositionLink(
+                outline.plainText(node), of: request, unseen: wishes.unseen, rows: place.count)
+        }
+        for case .addresses in changes {
+            guard let link = envelope?["Link"].flatMap({ LinkHeader($0).addresses["next"] }) else { continue }
+            return PositionLink(link, of: request, unseen: wishes.unseen, rows: place.count)
+        }
+        return nil
     }
 
     private static func name(of place: ListPlace) -> String {

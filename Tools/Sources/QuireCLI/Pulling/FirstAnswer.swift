@@ -31,6 +31,7 @@ struct FirstAnswer {
         kind = .response
         if var wishes = destination.wishes {
             wishes.paging = address.paging
+            wishes.unseen = Set(address.secretParameters.map(\.name))
             let found = try Recognition(of: response.body, envelope: envelope, name: place, wishes: wishes)
             words = try Self.taken(found, to: destination)
         } else if !destination.saysOrder, destination.feed == nil,

@@ -1,0 +1,125 @@
+import FlyingFox
+import Foundation
+import LoopbackServers
+import Quire
+import Synchronization
+import Testing
+
+@testable import QuireCLI
+
+/// How the pages of an API that has no profile are asked for.
+@Suite("quire pull and the pages of unknown APIs", .timeLimit(.minutes(10)), .serialized)
+struct PullPagingTests {
+    /// The posts of a server, newest first.
+    private final class List: Sendable {
+        let ids: Mutex<[Int]>
+        init(_ count: Int) { ids = Mutex((1...max(1, count)).reversed().map(\.self)) }
+
+        func rows(_ start: Int, _ size: Int = 10) -> String {
+            let rows = ids.withLock { $0.dropFirst(max(0, start)).prefix(size) }.map {
+                #"{"id": \#($0), "created_at": \#(1_700_000_000 + 60 * $0), "title": "post \#($0)"}"#
+            }
+            return "[\(rows.joined(separator: ","))]"
+        }
+
+        var count: Int { ids.withLock(\.count) }
+        var all: [String] { ids.withLock { $0.map(String.init) } }
+        func remove(_ range: Range<Int>) { ids.withLock { $0.removeSubrange(range) } }
+        func insert(_ count: Int) {
+            ids.withLock { ids in
+                for _ in 0..<count { ids.insert(ids.max()! + 1, at: 0) }
+            }
+        }
+    }
+
+    private static func number(_ request: HTTPRequest, _ name: String, _ usual: Int) -> Int {
+        request.query[name].flatMap { Int($0) } ?? usual
+    }
+
+    // MARK: Links that are positions
+
+    /// A server whose links are made by `link` of the place where the next page begins.
+    private static func linked(
+        _ list: List, inHeader: Bool = false, at start: @escaping @Sendable (HTTPRequest) -> Int,
+        _ link: @escaping @Sendable (_ host: String, _ start: Int) -> String
+    ) async throws -> LoopbackServer {
+        try await LoopbackServer.start { request in
+            let start = start(request)
+            let host = request.headers[HTTPHeader("Host")] ?? ""
+            let next = start + 10 < list.count ? link(host, start + 10) : nil
+            if inHeader {
+                return .json(list.rows(start), headers: next.map { ["Link": "<\($0)>; rel=\"next\""] } ?? [:])
+            }
+            let text = next.map { "\"\($0.replacing("/", with: "\\/"))\"" } ?? "null"
+            return .json(#"{"results": \#(list.rows(start)), "next": \#(text)}"#)
+        }
+    }
+
+    @Test(
+        "a link that is plainly a position is said to be one, and posts that slid under it leave a doubt",
+        arguments: ["?page=", "?sort=-id&p=", "?page[number]=", "?limit=10&offset=", "?key=sesame&start="],
+        [false, true])
+    func positions(link: String, inHeader: Bool) async throws {
+        let list = List(65)
+        let name = String(link.split(whereSeparator: { "?&".contains($0) }).last!.dropLast())
+        let isOffset = ["offset", "start"].contains(name)
+        let server = try await Self.linked(list, inHeader: inHeader) { request in
+            let number = Self.number(request, name, isOffset ? 0 : 1)
+            return isOffset ? number : (number - 1) * 10
+        } _: { host, start in
+            "http://\(host)/list\(link)\(isOffset ? start : start / 10 + 1)"
+        }
+        let box = try Sandbox()
+        var address = server.address + "/list"
+        if link.contains("sort") { address += "?sort=-id" }
+        if link.contains("key") { address += "?key={env:SECRET}" }
+        let secret = ["SECRET": "sesame"]
+        let first = try await box.pull("f", address, "--pages", "3", environment: secret)
+        let kind = isOffset ? "offsets (\(name)=10)" : "page numbers (\(name)=2)"
+        #expect(first.err.contains("its links are \(kind)"), "\(first)")
+        list.remove(10..<17)
+        let second = try await box.pull("f", environment: secret)
+        #expect(second.out.contains("joins are unverified") && second.status == 0, "\(second)")
+        let third = try await box.pull("f", "--verify", environment: secret)
+        #expect(third.status == 0, "\(third)")
+        // The removed ones stay until their neighbourhood is asked for again.
+        #expect(Set(try await box.rows(of: "f")).isSuperset(of: list.all), "\(third)")
+        #expect(try await box.other("check", box.cache).status == 0)
+    }
+
+    @Test(
+        "a cursor that happens to be a number stays one",
+        arguments: ["?max_id=", "?since_id=", "?before=", "?cursor=", "?page=2&before=", "?from="])
+    func cursors(link: String) async throws {
+        let list = List(35)
+        let name = String(link.split(whereSeparator: { "?&".contains($0) }).last!.dropLast())
+        let server = try await Self.linked(list) { request in
+            guard let id = request.query[name].flatMap({ Int($0) }) else { return 0 }
+            return list.ids.withLock { $0.firstIndex { $0 < id } ?? $0.count }
+        } _: { _, start in
+            "/list\(link)\(list.ids.withLock { $0[start - 1] })"
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("f", server.address + "/list")
+        #expect(!run.err.contains("its links are"), "\(run)")
+        #expect(run.out.contains("whole: no gaps, head closed, end reached\n"), "\(run)")
+        #expect(try await box.rows(of: "f") == list.all)
+    }
+
+    @Test("ingest of recorded responses takes such a link for a position, too")
+    func recorded() async throws {
+        let list = List(30)
+        let box = try Sandbox()
+        for page in 1...3 {
+            let next = page < 3 ? #""https://a.example/list?page=\#(page + 1)""# : "null"
+            try box.write(
+                "\(page).json", #"{"results": \#(list.rows(page * 10 - 10)), "next": \#(next)}"#)
+            let query = page == 1 ? "" : "?page=\(page)"
+            try box.write("\(page).json.headers", "GET https://a.example/list\(query)\nHTTP/1.1 200 OK\n\n")
+        }
+        let run = try await box.other("ingest", box.cache, "f", box.path("1.json"), box.path("2.json"))
+        #expect(run.out.contains("its links are page numbers (page=2)"), "\(run)")
+        let feeds = try await box.other("gaps", box.cache, "f")
+        #expect(feeds.out.contains("1 join is unverified"), "\(feeds)")
+    }
+}
