@@ -103,6 +103,16 @@ import Testing
         #expect((found != nil) == isPosition && found?.words != "its links are page numbers (page=\(text))")
     }
 
+    /// The number that a response gives itself, if it is that of a first page.
+    @Test(arguments: [
+        (#"{"d": [], "number": 0}"#, 0), (#"{"d": [], "meta": {"page": 1}}"#, 1),
+        (#"{"d": [], "page": {"number": 0, "size": 20}}"#, 0), (#"{"d": [], "page": 7}"#, nil),
+        (#"{"d": [], "page": "0"}"#, nil), (#"{"d": [{"number": 0}]}"#, nil),
+    ])
+    func ownNumbers(text: String, number: Int?) throws {
+        #expect(OwnNumber.find(in: try outline(text), beside: ["d"]) == number)
+    }
+
     // MARK: Signs
 
     /// Against a search for each text by itself.

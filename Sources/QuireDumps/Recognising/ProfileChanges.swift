@@ -17,6 +17,8 @@ enum ProfileChange: Sendable {
     case addresses
     case opaqueRows
     case paging(Paging)
+    /// The number of the first page.
+    case firstPage(Int)
 
     fileprivate func apply(to profile: inout Profile) {
         switch self {
@@ -36,6 +38,7 @@ enum ProfileChange: Sendable {
             profile.own = .request
         case .opaqueRows: profile.hasOpaqueRows = true
         case .paging(let paging): profile.paging = paging
+        case .firstPage(let number): profile.firstPage = number
         }
     }
 
@@ -56,6 +59,7 @@ enum ProfileChange: Sendable {
         case .addresses: ["next": ["link": "next"], "self": ["request": true]]
         case .opaqueRows: ["opaque_rows": true]
         case .paging(let paging): ["paging": paging.rawValue]
+        case .firstPage(let number): ["first_page": number]
         }
     }
 }

@@ -22,6 +22,8 @@ public struct Recognition: Sendable {
         /// The names of parameters that the request had besides those of its address, as secrets are. The
         /// server may repeat them in its links.
         public var unseen: Set<String> = []
+        /// The number of the first page, for an API that Quire does not know.
+        public var firstPage: Int?
 
         /// Creates wishes; nil leaves the answer to the response.
         public init(
@@ -46,9 +48,16 @@ public struct Recognition: Sendable {
     /// True if the request asks for the oldest post first. New ones come at the end of such a list.
     public let asksForOldest: Bool
 
+    /// The number that the response gives itself, if that is 0 or 1. If its request had none, this is the
+    /// number of the first page.
+    public let pageNumber: Int?
+
     /// How likely its list is what the document is about; `.max` if a profile that comes with Quire fits as
     /// it is.
     let likelihood: Int
+
+    /// True if a profile that comes with Quire fits as it is.
+    public var knowsAPI: Bool { likelihood == .max }
 
     /// The recognition in one line.
     public var sentence: String {
@@ -266,6 +275,7 @@ extension Recognition {
         (self.profile, reason, likelihood) = (profile, found.reason, found.likelihood)
         (orderReason, advice) = (verdict.reason, verdict.advice)
         asksForOldest = verdict.asksForOldest
+        pageNumber = OwnNumber.find(in: outline, beside: found.profile.items.keys)
     }
 
     /// Returns the profile with the order, and what was wished for.
@@ -280,6 +290,7 @@ extension Recognition {
             changes.append(.key(field))
             if found.version == nil { changes.append(.version(field)) }
         }
+        if let number = wishes.firstPage, found.paging == .page { changes.append(.firstPage(number)) }
         var profile = found.changed(by: changes) ?? found
         // These were found to be possible.
         if let items = wishes.items { try? profile.setItems(path: items) }

@@ -122,4 +122,97 @@ struct PullPagingTests {
         let feeds = try await box.other("gaps", box.cache, "f")
         #expect(feeds.out.contains("1 join is unverified"), "\(feeds)")
     }
+
+    // MARK: The number of the first page
+
+    /// A server of numbered pages. `says` makes members beside the list of the number.
+    private static func numbered(
+        _ list: List, first: Int, clamps: Bool = false,
+        says: @escaping @Sendable (Int) -> String = { _ in "" }
+    ) async throws -> LoopbackServer {
+        try await LoopbackServer.start { request in
+            let number = number(request, "page", first)
+            if clamps && (number - first) * 10 >= list.count {
+                return .json(#"{"error": "no such page"}"#, status: 404)
+            }
+            return .json(#"{"content": \#(list.rows((number - first) * 10))\#(says(number))}"#)
+        }
+    }
+
+    @Test(
+        "the number of the first page is what the first answer says, else what page 1 shows",
+        arguments: [0, 1],
+        [
+            #", "number": %"#, #", "meta": {"current_page": %}"#, #", "page": {"size": 10, "number": %}"#,
+            "", "clamps", #", "number": 7"#,
+        ])
+    func firstPage(first: Int, says: String) async throws {
+        let list = List(45)
+        let server = try await Self.numbered(list, first: first, clamps: says == "clamps") {
+            says == "clamps" ? "" : says.replacing("%", with: "\($0)")
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("f", server.address + "/list?page={page}")
+        #expect(run.err.contains("its pages are counted from \(first)"), "\(run)")
+        #expect(try await box.rows(of: "f") == list.all, "\(run)")
+        let isAsked = !says.contains("%")
+        #expect(run.err.contains("as page 1 shows") == isAsked, "\(run)")
+        list.insert(3)
+        let again = try await box.pull("f")
+        #expect(try await box.rows(of: "f") == list.all, "\(again)")
+        #expect(server.requests.allSatisfy { Self.number($0, "page", first) >= first })
+    }
+
+    @Test("a list with one page says no other number", arguments: ["", "clamps"])
+    func onePage(kind: String) async throws {
+        let list = List(5)
+        let server = try await Self.numbered(list, first: 0, clamps: kind == "clamps")
+        let box = try Sandbox()
+        let run = try await box.pull("f", server.address + "/list?page={page}")
+        #expect(run.err.contains("its pages are counted from 0"), "\(run)")
+        list.insert(30)
+        let again = try await box.pull("f")
+        #expect(try await box.rows(of: "f") == list.all, "\(again)")
+    }
+
+    @Test("a place in the address says it, and then nothing is asked for that", arguments: [0, 1])
+    func saidFirstPage(first: Int) async throws {
+        let list = List(45)
+        let server = try await Self.numbered(list, first: first)
+        let box = try Sandbox()
+        let run = try await box.pull(
+            "f", server.address + "/list?page={page:\(first)}", "--pages", "2")
+        #expect(run.err.contains("counted from \(first), as the address says"), "\(run)")
+        #expect(run.status == 0 && server.requests.last?.query["page"] == "\(first + 1)", "\(run)")
+        let again = try await box.pull("f")
+        #expect(try await box.rows(of: "f") == list.all, "\(again)")
+        let limited = try await box.pull("g", server.address + "/list?page={page}", "--pages", "1")
+        #expect(limited.status == 64 && limited.err.contains("{page:0} or {page:1}"), "\(limited)")
+        let other = try await box.pull("f", server.address + "/list?page={page:\(1 - first)}")
+        #expect(other.status == 65 && other.err.contains("was begun as if from \(first)"), "\(other)")
+        #expect(try await box.rows(of: "f") == list.all)
+    }
+
+    @Test("a feed that was begun with a wrong number loses nothing, and says what to do")
+    func wrongFirstPage() async throws {
+        let list = List(45)
+        let server = try await Self.numbered(list, first: 0)
+        let box = try Sandbox()
+        _ = try await box.pull("f", server.address + "/list?page={page:1}")
+        let rows = try await box.rows(of: "f")
+        #expect(!rows.contains("30"))
+        do {  // the number was not remembered once
+            let feed = try #require(try Cache(at: box.cache).existingFeed(named: "f"))
+            try feed.cache.batch {
+                try PullMemory(address: server.address + "/list?page={page}", pageSize: 10, firstPage: nil)
+                    .remember(with: $0[feed])
+            }
+        }
+        for _ in 1...2 {
+            let run = try await box.pull("f")
+            #expect(run.status == 65 && run.err.contains("counted from 0, as page 1 shows other"), "\(run)")
+            #expect(run.err.contains("give the list a feed of its own"), "\(run)")
+            #expect(try await box.rows(of: "f") == rows)
+        }
+    }
 }

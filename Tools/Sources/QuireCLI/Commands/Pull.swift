@@ -15,7 +15,8 @@ struct Pull: ToolCommand {
             The first answer shows which API it is from and how its posts are ordered; one line says what was \
             found, and --profile, --order and --key say otherwise. The size of a page is that of the address \
             (pagesize=100), else what the server sends. An address can also be a template with {page}, \
-            {offset}, {token}, {limit}, {below}, {above}.
+            {offset}, {token}, {limit}, {below}, {above}. {page:0} says that the first page has the number 0; \
+            if nothing says it, a second request finds it out.
 
             One request at a time, not more than one a second, at most 100, with retries, Retry-After, backoff, \
             quotas and conditional requests as the server wants them. --plan says what would be asked.

@@ -11,7 +11,11 @@ struct FirstAnswer {
 
     /// Reads the response as the destination does, which takes over what is found where nothing was said.
     /// Throws if the response cannot be read, or the list begins with its oldest post.
-    init(_ response: RawResponse, from address: PullAddress, to destination: Destination) throws {
+    /// - Parameter firstPage: The number of the first page, if it is known.
+    init(
+        _ response: RawResponse, from address: PullAddress, to destination: Destination,
+        firstPage: Int? = nil
+    ) throws {
         let (place, envelope) = (address.first, response.envelope(of: address.first))
         if let name = Self.directions.sorted().first(where: address.isUpwards), !destination.saysOrder {
             throw Self.oldestFirst("\(shown(name))=\(shown(address[name] ?? "")): oldest first")
@@ -30,7 +34,7 @@ struct FirstAnswer {
         }
         kind = .response
         if var wishes = destination.wishes {
-            wishes.paging = address.paging
+            (wishes.paging, wishes.firstPage) = (address.paging, firstPage)
             wishes.unseen = Set(address.secretParameters.map(\.name))
             let found = try Recognition(of: response.body, envelope: envelope, name: place, wishes: wishes)
             words = try Self.taken(found, to: destination)

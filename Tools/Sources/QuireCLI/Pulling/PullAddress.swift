@@ -73,10 +73,17 @@ struct PullAddress: Sendable {
 
     nonisolated(unsafe) private static let brace = /\{([^{}]*)\}/
 
+    /// A place for the number of a page that says the number of the first one: `{page:0}`.
+    nonisolated(unsafe) private static let numberedPage = /\{page:([0-9]{1,6})\}/
+
+    private var texts: [String] { [path] + parameters.map(\.text) }
+
     /// The names of the places that the person wrote.
     private var named: Set<String> {
-        let texts = [path] + parameters.map(\.text)
-        return Set(texts.flatMap { $0.matches(of: Self.brace).map { String($0.1) } })
+        Set(
+            texts.map { $0.replacing(Self.numberedPage, with: "{page}") }.flatMap {
+                $0.matches(of: Self.brace).map { String($0.1) }
+            })
     }
 
     /// True if the person wrote places for what varies.
@@ -84,6 +91,11 @@ struct PullAddress: Sendable {
 
     /// How the list is divided into pages, if a place says so.
     var paging: Paging? { named.contains("page") ? .page : named.contains("offset") ? .offset : nil }
+
+    /// The number of the first page, if the place for it says so.
+    var firstPage: Int? {
+        texts.lazy.compactMap { $0.firstMatch(of: Self.numberedPage).flatMap { Int($0.1) } }.first
+    }
 
     subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
@@ -123,10 +135,10 @@ struct PullAddress: Sendable {
         let names = profile.requestParameters
         let size = names.size.flatMap { self[$0] }.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
         if !named.isEmpty {
-            let plan = Plan(
-                template: Self.joined(path, parameters.map(\.text)), pageSize: size, namesSize: true)
-            return named.contains("limit")
-                ? plan : Plan(template: plan.template, pageSize: size, namesSize: false)
+            let written = Self.joined(path, parameters.map(\.text))
+            return Plan(
+                template: written.replacing(Self.numberedPage, with: "{page}"), pageSize: size,
+                namesSize: named.contains("limit"))
         }
         if let body = profile.requestBody {
             let isFree = body.places.contains("limit")
@@ -148,6 +160,15 @@ struct PullAddress: Sendable {
         return Plan(
             template: Self.joined(path, kept + places), pageSize: size,
             namesSize: replaced.values.contains("limit"))
+    }
+
+    /// Returns the address of the page with a number, without a size; nil if the template has no place for
+    /// it.
+    static func page(_ number: Int, of template: String) -> String? {
+        let halves = template.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard halves.count == 2, template.contains("{page}") else { return nil }
+        let filled = halves[1].replacing("{page}", with: "\(number)").split(separator: "&").map(String.init)
+        return joined(String(halves[0]), filled.filter { $0.firstMatch(of: brace) == nil })
     }
 
     /// Returns the template of the requests for bodies, if the profile says how they are asked for.

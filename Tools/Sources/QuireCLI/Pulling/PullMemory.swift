@@ -8,10 +8,14 @@ struct PullMemory: Codable, Equatable {
     let address: String
     /// The number of posts that a request asks for.
     let pageSize: Int
+    /// The number of the first page, if it was found out and not only assumed.
+    var firstPage: Int?
 
     private static let attribute = "quire.pull"
 
-    init(address: String, pageSize: Int) { (self.address, self.pageSize) = (address, pageSize) }
+    init(address: String, pageSize: Int, firstPage: Int?) {
+        (self.address, self.pageSize, self.firstPage) = (address, pageSize, firstPage)
+    }
 
     init?(of feed: Feed) throws {
         guard let stored = try feed.attribute(Self.attribute),

@@ -43,7 +43,7 @@ struct PullWork: Sendable {
         do {
             let setup =
                 if let memory, let known = destination.feed {
-                    try setup(known, destination, memory, address, discretion.prepare)
+                    try await resume(known, destination, memory, address, meter, discretion, log)
                 } else {
                     try await begin(destination, address, meter, discretion, log)
                 }
@@ -124,20 +124,59 @@ struct PullWork: Sendable {
 
     // MARK: Known feeds
 
+    /// Goes on with a feed.
+    private func resume(
+        _ feed: Feed, _ destination: Destination, _ memory: PullMemory, _ address: PullAddress,
+        _ meter: Meter, _ discretion: PullDiscretion, _ log: PullLog
+    ) async throws -> Setup {
+        // A feed with such numbers may be of a time when the first one was only assumed.
+        let isAssumed =
+            memory.firstPage == nil && address.paging == .page && feed.options.paging == .page
+            && destination.profile.name == "unknown"
+        var (memory, first): (PullMemory, RawResponse?) = (memory, nil)
+        memory.firstPage = address.firstPage ?? memory.firstPage
+        if isAssumed && memory.firstPage == nil {
+            let response = try await firstResponse(address, destination.profile, meter, discretion)
+            let found = try await numbering(
+                address, destination.profile, response, said: nil, meter, discretion)
+            try found.map { try require($0, of: feed) }
+            memory.firstPage = found?.first
+            meter.skipNext()  // it answers the first request for the head
+            first = response
+        } else if let number = address.firstPage {
+            try require(PageNumbering(first: number, reason: "as the address says"), of: feed)
+        }
+        return try setup(feed, destination, memory, address, first: first, discretion.prepare)
+    }
+
+    /// Throws if the pages of a feed were asked for by other numbers than the server's.
+    private func require(_ numbering: PageNumbering, of feed: Feed) throws {
+        let assumed = feed.options.firstPage
+        if numbering.first == assumed || feed.options.paging != .page { return }
+        throw Failure(
+            .data,
+            "\(cache): the pages are counted from \(numbering.first), \(numbering.reason), but feed "
+                + "\(feed.name) was begun as if from \(assumed), so a page is missing in it. Its posts stay, "
+                + "but it cannot go on: give the list a feed of its own, or quire drop this one first")
+    }
+
     private func setup(
         _ feed: Feed, _ destination: Destination, _ memory: PullMemory, _ address: PullAddress,
-        first: RawResponse? = nil, _ prepare: @escaping Prepare
+        first: RawResponse?, _ prepare: @escaping Prepare
     ) throws -> Setup {
         let plan = try address.plan(for: destination.profile, feed.options)
         let pageSize = plan.pageSize ?? memory.pageSize
-        let now = PullMemory(address: address.text, pageSize: pageSize)
-        if memory != now { try feed.cache.batch { try now.remember(with: $0[feed]) } }
+        let now = PullMemory(address: address.text, pageSize: pageSize, firstPage: memory.firstPage)
+        if let known = try PullMemory(of: feed), known != now {
+            try feed.cache.batch { try now.remember(with: $0[feed]) }
+        }
         let bodies = address.bodies(of: destination.profile)
         let source = try HTTPSource(
             plan.template, profile: destination.profile, bodies: bodies, timeout: limits.timeout.duration,
             first: first, readsSyndication: destination.kind == .syndication, prepare: prepare)
         return Setup(
-            feed: feed, source: source, pageSize: pageSize, keyIsVersion: destination.keyIsVersion,
+            feed: feed, source: source, pageSize: pageSize,
+            keyIsVersion: destination.keyIsVersion,
             hasBodies: bodies != nil, isSyndication: destination.kind == .syndication)
     }
 
@@ -151,19 +190,37 @@ struct PullWork: Sendable {
     ) async throws -> Setup {
         let profile = destination.recognises ? nil : destination.profile
         let response = try await firstResponse(address, profile, meter, discretion)
-        meter.skipNext()  // it answers the first request for the head
-        let first = try FirstAnswer(response, from: address, to: destination)
+        var first = try FirstAnswer(response, from: address, to: destination)
         log.add(.note("\(destination.name): \(discretion.words(first.words))"))
-        let feed = try destination.feed ?? create(destination, address, first)
+        var numbering: PageNumbering?
+        let found = destination.recognition
+        let mayAsk = address.paging == .page
+        let isUnknown = found?.knowsAPI == false && destination.profile.paging == .page
+        if isUnknown && (mayAsk || found?.pageNumber != nil) {
+            numbering = try await self.numbering(
+                address, destination.profile, response, said: found?.pageNumber, meter, discretion)
+        }
+        if let numbering {
+            if found != nil {
+                first = try FirstAnswer(
+                    response, from: address, to: destination, firstPage: numbering.first)
+            }
+            let count = "its pages are counted from \(numbering.first), \(numbering.reason)"
+            log.add(.note("\(destination.name): \(count)"))
+        }
+        meter.skipNext()  // it answers the first request for the head
+        let feed = try destination.feed ?? create(destination, address, first, numbering?.first)
         let plan = try address.plan(for: destination.profile, feed.options)
         let memory = PullMemory(
-            address: address.text, pageSize: plan.pageSize ?? Self.size(of: first.answer))
+            address: address.text, pageSize: plan.pageSize ?? Self.size(of: first.answer),
+            firstPage: numbering?.first)
         try feed.cache.batch { try memory.remember(with: $0[feed]) }
-        return try setup(feed, destination, memory, address, first: response, discretion.prepare)
+        return try setup(
+            feed, destination, memory, address, first: response, discretion.prepare)
     }
 
     private func create(
-        _ destination: Destination, _ address: PullAddress, _ first: FirstAnswer
+        _ destination: Destination, _ address: PullAddress, _ first: FirstAnswer, _ firstPage: Int?
     ) throws -> Feed {
         guard let cache = try destination.open(for: first.kind) else {
             throw Failure(.data, "\(self.cache): feed \(feed) cannot be created")
@@ -176,6 +233,7 @@ struct PullWork: Sendable {
             let plan = try address.plan(for: destination.profile, feed.options)
             var options = feed.options
             options.pageSize = plan.pageSize ?? Self.size(of: first.answer)
+            options.firstPage = firstPage ?? address.firstPage ?? options.firstPage
             if options.sizes == .free && !plan.namesSize { options.sizes = .unknown }
             if options == feed.options { return feed }
             let changed = try batch[feed].setOptions(options)
@@ -191,35 +249,4 @@ struct PullWork: Sendable {
         let rows = answer.posts.count + answer.opaqueRows
         return answer.next == .end ? max(rows, FeedOptions().pageSize) : max(1, rows)
     }
-
-    /// Asks for the first page in a cache that is thrown away, because retries and pauses are a pager's.
-    private func firstResponse(
-        _ address: PullAddress, _ profile: Profile?, _ meter: Meter, _ discretion: PullDiscretion
-    ) async throws -> RawResponse {
-        let scratch = try DryRun(of: "")
-        defer { withExtendedLifetime(scratch) {} }
-        let probe = try HTTPProbe(
-            address.first, body: profile?.requestBody?.filled(["limit": "\(FeedOptions().pageSize)"]),
-            profile: profile, timeout: limits.timeout.duration, prepare: discretion.prepare)
-        let feed = try Cache(at: scratch.path).feed(named: "first page")
-        let pager = Pager(
-            feed, source: probe, interceptors: [meter.interceptor, discretion.failures],
-            options: PagerOptions(patience: limits.patience.duration), clock: discretion.clock(clock))
-        do { try await pager.refresh() } catch let failure as PageFailure {
-            throw Failure(failure.isTransient ? .temporary : .data, discretion.words(failure.message))
-        } catch PagerError.paused(let rest) {
-            throw Failure(.temporary, "the server asks for a pause; open again at \(opening(rest))")
-        } catch PagerError.quotaSpent(let rest) {
-            throw Failure(.temporary, "the quota of the server is used up; open again at \(opening(rest))")
-        } catch is RequestLimit {
-            throw Failure(
-                .temporary, "the limit of requests was reached (--pages) before there was an answer")
-        } catch is CancellationError {
-            throw Failure(.interrupted, "stopped; nothing was changed")
-        }
-        guard let response = probe.response else { throw Failure(.data, "the server gave no answer") }
-        return response
-    }
-
-    private func opening(_ rest: Duration) -> String { dated(clock.now() + Int64(rest / .milliseconds(1))) }
 }
