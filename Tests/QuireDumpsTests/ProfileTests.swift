@@ -96,7 +96,7 @@ import Testing
         ),
         (
             #"{"name":"x","id":{},"next":{}}"#,
-            "p.json: next: none of path, header, link, template, counted, more"
+            "p.json: next: none of path, header, link, template, counted, found, more"
         ),
         (
             #"{"name":"x","id":{},"next":{"path":"a","absent":"no"}}"#,
@@ -145,6 +145,9 @@ import Testing
         ),
         (#"{"name":"x","id":{},"next":{"counted":false}}"#, "p.json: next.counted: is not true"),
         (#"{"name":"x","id":{},"next":{"counted":true}}"#, "p.json: next: counting needs page"),
+        (#"{"name":"x","id":{},"next":{"found":false}}"#, "p.json: next.found: is not true"),
+        (#"{"name":"x","id":{},"next":{"found":true,"end":"0"}}"#, "p.json: next.end: excludes found"),
+        (#"{"name":"x","id":{},"previous":{"found":true}}"#, "p.json: previous: only next can be found"),
         (
             #"{"name":"x","id":{},"next":{"counted":true},"page":{"query":"p"},"total":{"header":"t"}}"#,
             "p.json: next: counting needs pages, or total and page_size"

@@ -103,6 +103,25 @@ import Testing
         #expect((found != nil) == isPosition && found?.words != "its links are page numbers (page=\(text))")
     }
 
+    /// A profile that looks for the link in each response.
+    @Test(arguments: [
+        (#"{"a": [], "next": "x"}"#, "", Link.token("x")), (#"{"a": [], "meta": {"next": null}}"#, "", .end),
+        (#"{"a": [], "next": ""}"#, "", .end), (#"{"a": []}"#, "", .unknown),
+        (#"{"a": [], "cursor": null}"#, "", .unknown), (#"{"a": [], "next_page": 3}"#, "", .token("3")),
+        (#"{"a": [], "next": {"href": "\/b?p=2"}}"#, "", .token("/b?p=2")),
+        (#"{"a": []}"#, "</b?p=2>; rel=next", .token("https://x.example/b?p=2")),
+        (#"{"a": []}"#, "</b>; rel=first", .end), (#"{"a": []}"#, "</c>; rel=help", .unknown),
+    ])
+    func foundLinks(text: String, header: String, next: Link) throws {
+        let json = #"{"name": "x", "items": "a", "id": {}, "next": {"found": true}}"#
+        var envelope = Envelope(request: "https://x.example/b", status: 200)
+        if !header.isEmpty { envelope.add("Link", header) }
+        let profile = try Profile(json: Array(json.utf8), name: "x")
+        let answer = try PageParser(profile: profile).read(Array(text.utf8), envelope: envelope, name: "x")
+            .answer
+        #expect(answer.next == next)
+    }
+
     /// The number that a response gives itself, if it is that of a first page.
     @Test(arguments: [
         (#"{"d": [], "number": 0}"#, 0), (#"{"d": [], "meta": {"page": 1}}"#, 1),

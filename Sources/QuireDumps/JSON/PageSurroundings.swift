@@ -168,6 +168,7 @@ extension PageParser {
         case .relation(let relation):
             guard let envelope = around.envelope, envelope.hasHeaders else { return .unknown }
             token = envelope["Link"].flatMap { LinkHeader($0).addresses[relation] }
+        case .found: return NextLink.shown(in: around, beside: profile.items)
         case .token(.body(let path)):
             let span = document(path)
             if field.absence == .null, span.meansNone { return .end }

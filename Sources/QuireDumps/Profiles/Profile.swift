@@ -239,6 +239,8 @@ struct LinkField: Sendable {
         case counted
         /// A flag that says only whether there is more.
         case flag
+        /// What looks like a link to the next page, wherever the response has it.
+        case found
     }
 
     var way: Way
@@ -264,7 +266,7 @@ struct LinkField: Sendable {
         switch way {
         case .relation: false
         case .token(let source): source.path != nil
-        case .template, .counted, .flag: true
+        case .template, .counted, .flag, .found: true
         }
     }
 

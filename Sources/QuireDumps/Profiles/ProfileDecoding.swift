@@ -114,6 +114,8 @@ private struct Contents: Decodable {
             switch link?.way {
             case .counted where field == "previous":
                 throw fields.problem(field, "only next can be counted")
+            case .found where field == "previous":
+                throw fields.problem(field, "only next can be found")
             case .counted where profile.page.isEmpty:
                 throw fields.problem(field, "counting needs page")
             case .counted where profile.pages == nil && (profile.total == nil || profile.pageSize == nil):

@@ -102,6 +102,7 @@ extension LinkField {
         switch way {
         case .flag: return flag ?? ""
         case .counted: return "there is more until the last page"
+        case .found: return "what looks like a link to the next page"
         case .template(let template): words = "\(template), of the \(post) post"
         case .relation(let relation): words = "rel=\"\(printable(relation))\" of the header Link"
         case .token(let source): words = source.description

@@ -10,7 +10,7 @@ import Quire
 struct ProfileFields {
     private static let places: Set = ["path", "header"]
     private static let links: Set = [
-        "path", "header", "link", "template", "counted", "more", "end", "absent", "empty",
+        "path", "header", "link", "template", "counted", "found", "more", "end", "absent", "empty",
     ]
 
     /// Every field, and the fields of those that are objects.
@@ -174,17 +174,17 @@ struct ProfileFields {
 
     func link(_ name: String) throws -> LinkField? {
         try object(name) { fields in
-            let ways = ["path", "header", "link", "template", "counted"].filter(fields.has)
+            let ways = ["path", "header", "link", "template", "counted", "found"].filter(fields.has)
             guard ways.count < 2 else { throw fields.problem(ways[1], "excludes \(ways[0])") }
             if let way = ways.first, !["path", "header"].contains(way),
                 let field = ["more", "end", "empty"].first(where: fields.has),
-                (way, field) != ("template", "more")
+                (way, field) != ("template", "more"), (way, field) != ("found", "empty")
             {
                 throw fields.problem(field, "excludes \(way)")
             }
             if name == "previous", fields.has("empty") { throw fields.problem("empty", "only next has it") }
             guard let way = try fields.way(ways.first) ?? (fields.has("more") ? .flag : nil) else {
-                throw problem(name, "none of path, header, link, template, counted, more")
+                throw problem(name, "none of path, header, link, template, counted, found, more")
             }
             return LinkField(
                 way: way, more: try fields.path("more"),
@@ -210,6 +210,9 @@ struct ProfileFields {
                 throw problem("counted", "is not true")
             }
             return .counted
+        case "found":
+            guard try value("found", Bool.self) == true else { throw problem("found", "is not true") }
+            return .found
         default: return nil
         }
     }

@@ -32,6 +32,12 @@ extension Profile {
             below: isKeyset ? below.first : nil, above: isKeyset ? above.first : nil)
     }
 
+    /// True if the responses say how the list goes on, or the profile searches them for that.
+    public var saysNext: Bool { next != nil }
+
+    /// True if each response is searched for what looks like a link to the next page.
+    public var searchesNext: Bool { next?.way == .found }
+
     /// True if the document is the array of items, and nothing is read around it.
     public var readsItemsAlone: Bool { items.keys.isEmpty && sequence == nil && !isLines }
 

@@ -15,6 +15,8 @@ enum ProfileChange: Sendable {
     case noOwnLink
     /// The next page is in the header `Link`, and links are addresses.
     case addresses
+    /// The next page is looked for in each response.
+    case linkIsFound
     case opaqueRows
     case paging(Paging)
     /// The number of the first page.
@@ -36,6 +38,9 @@ enum ProfileChange: Sendable {
             profile.next = LinkField(
                 way: .relation("next"), more: nil, endToken: nil, absence: .end, emptyEnd: .end)
             profile.own = .request
+        case .linkIsFound:
+            profile.next = LinkField(
+                way: .found, more: nil, endToken: nil, absence: .null, emptyEnd: .doubtful)
         case .opaqueRows: profile.hasOpaqueRows = true
         case .paging(let paging): profile.paging = paging
         case .firstPage(let number): profile.firstPage = number
@@ -57,6 +62,7 @@ enum ProfileChange: Sendable {
         case .next(let path): ["next": ["path": path.text, "absent": "null", "empty": "doubtful"]]
         case .noOwnLink: ["self": NSNull()]
         case .addresses: ["next": ["link": "next"], "self": ["request": true]]
+        case .linkIsFound: ["next": ["found": true, "empty": "doubtful"]]
         case .opaqueRows: ["opaque_rows": true]
         case .paging(let paging): ["paging": paging.rawValue]
         case .firstPage(let number): ["first_page": number]

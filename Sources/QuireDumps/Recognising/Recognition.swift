@@ -24,6 +24,10 @@ public struct Recognition: Sendable {
         public var unseen: Set<String> = []
         /// The number of the first page, for an API that Quire does not know.
         public var firstPage: Int?
+        /// True if the caller goes on as later responses say. If the first response of an unknown list has no
+        /// link, each response is then searched for one. The links count as positions, because nothing says
+        /// that they are cursors.
+        public var mayLinkLater = false
 
         /// Creates wishes; nil leaves the answer to the response.
         public init(

@@ -206,7 +206,7 @@ final class Recognizer {
             changes.append(.version(nil))
         }
         if let next = profile.next?.token?.path, outline.find(next.resolved(around: items).keys) == nil,
-            let other = NextLink.find(in: outline, around: place).flatMap({ try? FieldPath($0) })
+            let other = NextLink.find(in: outline, beside: place.keys).flatMap({ try? FieldPath($0) })
         {
             changes += [.next(other), .noOwnLink]
         }
@@ -237,9 +237,11 @@ final class Recognizer {
         var changes: [ProfileChange] = [.items(items), .id(idPath)]
         if envelope?["Link"].map({ LinkHeader($0).addresses["next"] != nil }) == true {
             changes.append(.addresses)
-        } else if let next = NextLink.find(in: outline, around: place) {
+        } else if let next = NextLink.find(in: outline, beside: place.keys) {
             guard let path = try? FieldPath(next) else { throw DumpError(.data, helps) }
             changes.append(.next(path))
+        } else if wishes.mayLinkLater, wishes.paging == nil {
+            changes += [.linkIsFound, .paging(.pages)]
         }
         let position = position(changes, place)
         if outline.children(of: place.node).contains(where: { outline.find(idPath.keys, from: $0) == nil }) {

@@ -215,4 +215,171 @@ struct PullPagingTests {
             #expect(try await box.rows(of: "f") == rows)
         }
     }
+
+    // MARK: Lists that say later how they go on
+
+    @Test(
+        "a list that had one page goes on by the link that a later answer shows",
+        arguments: ["null", "absent", "header"], [12, 30])
+    func laterLink(kind: String, more: Int) async throws {
+        let list = List(5)
+        let server = try await LoopbackServer.start { request in
+            let page = Self.number(request, "page", 1)
+            let hasNext = page * 10 < list.count
+            let rows = list.rows(page * 10 - 10)
+            if kind == "header" {
+                let link = hasNext ? "<?page=\(page + 1)>; rel=\"next\"" : "</list>; rel=\"first\""
+                return .json(rows, headers: ["Link": link])
+            }
+            let none = kind == "null" ? #", "next": null"# : ""
+            return .json(#"{"rows": \#(rows)\#(hasNext ? ", \"next\": \"/list?page=\(page + 1)\"" : none)}"#)
+        }
+        let box = try Sandbox()
+        let first = try await box.pull("f", server.address + "/list")
+        #expect(first.out.contains("the end was not seen"), "\(first)")
+        list.insert(4)
+        #expect(try await box.pull("f").status == 0)
+        list.insert(more)
+        let run = try await box.pull("f")
+        #expect(run.err.contains("an answer says now how the list goes on"), "\(run)")
+        #expect(try await box.rows(of: "f") == list.all, "\(run)")
+        let again = try await box.pull("f")
+        #expect(!again.err.contains("says now") && again.status == 0, "\(again)")
+        // A member that is missing says nothing, null does.
+        #expect(again.out.contains("whole: no gaps, head closed, end") == (kind != "absent"), "\(again)")
+        #expect(try await box.other("check", box.cache).status == 0)
+    }
+
+    @Test("a cursor that a later answer shows is followed with its place in the address")
+    func laterCursor() async throws {
+        let list = List(5)
+        let server = try await LoopbackServer.start { request in
+            let start = request.query["after"].flatMap { Int($0.dropFirst()) } ?? 0
+            let next = start + 10 < list.count ? "\"t\(start + 10)\"" : "null"
+            return .json(#"{"rows": \#(list.rows(start)), "meta": {"next_cursor": \#(next)}}"#)
+        }
+        let box = try Sandbox()
+        #expect(try await box.pull("f", server.address + "/list").status == 0)
+        list.insert(30)
+        let second = try await box.pull("f")
+        #expect(second.status == 65 && second.out.contains("nothing says which parameter"), "\(second)")
+        let third = try await box.pull("f", server.address + "/list?after={token}")
+        #expect(try await box.rows(of: "f") == list.all, "\(third)")
+    }
+
+    // MARK: Places in the address
+
+    private static func plain(_ list: List, first: Int = 1) async throws -> LoopbackServer {
+        try await LoopbackServer.start { request in
+            let below = request.query["before"].flatMap { Int($0) }.map { id in
+                list.ids.withLock { $0.firstIndex { $0 < id } ?? $0.count }
+            }
+            let start =
+                below ?? request.query["skip"].flatMap { Int($0) }
+                ?? (Self.number(request, "page", first) - first) * 10
+            return .json(#"{"data": \#(list.rows(start))}"#)
+        }
+    }
+
+    @Test(
+        "a feed that has its first page goes on with a place that is written into the address",
+        arguments: ["page={page}", "page={page:0}", "skip={offset}", "before={below}"], [0, 4, 25])
+    func writtenPlace(parameter: String, more: Int) async throws {
+        let list = List(45)
+        let server = try await Self.plain(list, first: parameter == "page={page}" ? 1 : 0)
+        let box = try Sandbox()
+        let first = try await box.pull("f", server.address + "/list")
+        #expect(first.out.contains(#"as in "…?page={page}" or "…?before={below}""#), "\(first)")
+        if more > 0 {
+            list.insert(more)
+            #expect(try await box.pull("f").status == 0)
+        }
+        let run = try await box.pull("f", server.address + "/list?" + parameter)
+        #expect(try await box.rows(of: "f") == list.all, "\(run)")
+        #expect(run.status == 0 && run.out.contains("whole: no gaps, head closed"), "\(run)")
+        list.insert(13)
+        let again = try await box.pull("f")
+        #expect(try await box.rows(of: "f") == list.all && again.status == 0, "\(again)")
+        #expect(try await box.other("check", box.cache).status == 0)
+    }
+
+    @Test("{below} is asked with from the first answer on")
+    func below() async throws {
+        let list = List(45)
+        let server = try await Self.plain(list)
+        let box = try Sandbox()
+        let run = try await box.pull("f", server.address + "/list?before={below}")
+        #expect(run.out.contains("whole: no gaps, head closed, end reached\n"), "\(run)")
+        #expect(try await box.rows(of: "f") == list.all && server.requests.count < 10)
+        list.insert(23)
+        let again = try await box.pull("f")
+        #expect(try await box.rows(of: "f") == list.all && again.status == 0, "\(again)")
+    }
+
+    @Test(
+        "a server that shows nothing below a post that is gone has not come to its end",
+        arguments: [true, false])
+    func goneBelow(isKnownLater: Bool) async throws {
+        let list = List(45)
+        let server = try await LoopbackServer.start { request in
+            guard let id = request.query["before"].flatMap({ Int($0) }) else {
+                return .json(#"{"data": \#(list.rows(0))}"#)
+            }
+            let place = list.ids.withLock { $0.firstIndex(of: id) }
+            return .json(#"{"data": \#(place.map { list.rows($0 + 1) } ?? "[]")}"#)
+        }
+        let box = try Sandbox()
+        let address = server.address + "/list"
+        if isKnownLater { #expect(try await box.pull("f", address).status == 0) }
+        #expect(try await box.pull("f", address + "?before={below}", "--pages", "3").status == 0)
+        list.remove(29..<30)
+        let run = try await box.pull("f")
+        #expect(Set(try await box.rows(of: "f")).isSuperset(of: list.all), "\(run)")
+        #expect(run.out.contains("whole: no gaps") && run.status == 0, "\(run)")
+    }
+
+    @Test("a page whose posts are all hidden is not the end", arguments: ["page={page}", "skip={offset}"])
+    func hiddenPage(parameter: String) async throws {
+        let list = List(45)
+        let server = try await LoopbackServer.start { request in
+            let start = Self.number(request, "skip", Self.number(request, "page", 1) * 10 - 10)
+            return .json(#"{"data": \#(start == 20 ? "[]" : list.rows(start))}"#)
+        }
+        let box = try Sandbox()
+        #expect(try await box.pull("f", server.address + "/list").status == 0)
+        let run = try await box.pull("f", server.address + "/list?" + parameter)
+        #expect(try await box.rows(of: "f") == list.all.filter { !(16...25).contains(Int($0)!) }, "\(run)")
+    }
+
+    @Test("a place that is not used is said", arguments: ["{above}", "{below}", "{page}"])
+    func unused(place: String) async throws {
+        let list = List(15)
+        let server = try await Self.linked(list) {
+            Self.number($0, "offset", 0)
+        } _: {
+            "http://\($0)/list?offset=\($1)"
+        }
+        let box = try Sandbox()
+        try box.write(
+            "own.json",
+            #"{"name": "own", "items": "results", "id": {"path": "id"}, "next": {"path": "next"}}"#)
+        let run = try await box.pull(
+            "f", server.address + "/list?x=\(place)", "--profile-file", box.path("own.json"))
+        #expect(run.err.contains("\(place) in the address is not used"), "\(run)")
+        #expect(try await box.rows(of: "f") == list.all)
+    }
+
+    @Test("a feed of cursors cannot go on by numbers, and says what to do")
+    func cursorFeed() async throws {
+        let list = List(45)
+        let server = try await Self.plain(list)
+        let box = try Sandbox()
+        try box.write("own.json", #"{"name": "own", "items": "data", "id": {"path": "id"}}"#)
+        let own = ["--profile-file", box.path("own.json")]
+        #expect(try await box.pull("f", server.address + "/list", own[0], own[1]).status == 0)
+        let run = try await box.pull("f", server.address + "/list?page={page}")
+        #expect(run.status == 64 && run.err.contains("give the list a feed of its own"), "\(run)")
+        let other = try await box.pull("g", server.address + "/list?page={page}", own[0], own[1])
+        #expect(try await box.rows(of: "g") == list.all, "\(other)")
+    }
 }

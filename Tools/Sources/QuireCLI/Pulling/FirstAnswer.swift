@@ -35,6 +35,7 @@ struct FirstAnswer {
         kind = .response
         if var wishes = destination.wishes {
             (wishes.paging, wishes.firstPage) = (address.paging, firstPage)
+            wishes.mayLinkLater = true
             wishes.unseen = Set(address.secretParameters.map(\.name))
             let found = try Recognition(of: response.body, envelope: envelope, name: place, wishes: wishes)
             words = try Self.taken(found, to: destination)

@@ -89,8 +89,21 @@ struct PullAddress: Sendable {
     /// True if the person wrote places for what varies.
     var isTemplate: Bool { !named.isEmpty }
 
+    /// True if the person wrote this place.
+    func hasPlace(_ name: String) -> Bool { named.contains(name) }
+
+    /// The place that says how the list is divided into pages.
+    var placeOfPages: String? { ["page", "offset", "below"].first(where: named.contains) }
+
     /// How the list is divided into pages, if a place says so.
-    var paging: Paging? { named.contains("page") ? .page : named.contains("offset") ? .offset : nil }
+    var paging: Paging? {
+        switch placeOfPages {
+        case "page": .page
+        case "offset": .offset
+        case "below": .keyset
+        default: nil
+        }
+    }
 
     /// The number of the first page, if the place for it says so.
     var firstPage: Int? {
@@ -169,6 +182,13 @@ struct PullAddress: Sendable {
         guard halves.count == 2, template.contains("{page}") else { return nil }
         let filled = halves[1].replacing("{page}", with: "\(number)").split(separator: "&").map(String.init)
         return joined(String(halves[0]), filled.filter { $0.firstMatch(of: brace) == nil })
+    }
+
+    /// Returns the parameter with a place, which is the only one in it: `p={page}`; nil if there is none.
+    func parameter(with place: String) -> String? {
+        parameters.lazy.map { $0.text.replacing(Self.numberedPage, with: "{page}") }.first {
+            $0.contains("{\(place)}") && $0.matches(of: Self.brace).count == 1
+        }
     }
 
     /// Returns the template of the requests for bodies, if the profile says how they are asked for.

@@ -10,6 +10,8 @@ struct PullMemory: Codable, Equatable {
     let pageSize: Int
     /// The number of the first page, if it was found out and not only assumed.
     var firstPage: Int?
+    /// True if an answer after the first one said how the list goes on.
+    var isLinkedLater: Bool?
 
     private static let attribute = "quire.pull"
 

@@ -23,6 +23,7 @@ struct PullWork: Sendable {
     private struct Setup {
         let feed: Feed
         let source: HTTPSource
+        let links: LaterLinks
         let pageSize: Int
         let keyIsVersion: Bool
         let hasBodies: Bool
@@ -64,7 +65,7 @@ struct PullWork: Sendable {
             setup.feed, source: setup.source,
             interceptors: [
                 empty.interceptor, meter.interceptor, discretion.failures, fresh.interceptor, telling,
-                repeated.interceptor,
+                repeated.interceptor, setup.links.interceptor,
             ],
             // Bodies of a list of ids are asked for one at a time.
             options: PagerOptions(
@@ -124,29 +125,49 @@ struct PullWork: Sendable {
 
     // MARK: Known feeds
 
-    /// Goes on with a feed.
+    /// Goes on with a feed. Where a place in the address says how, and nothing else does, the first page is
+    /// asked for as if for the first time, because "not modified" would not bring it.
     private func resume(
         _ feed: Feed, _ destination: Destination, _ memory: PullMemory, _ address: PullAddress,
         _ meter: Meter, _ discretion: PullDiscretion, _ log: PullLog
     ) async throws -> Setup {
+        let tail = try feed.cache.withSnapshot { try $0.info(of: feed).tail }
+        let isBegun = try continues(feed, by: address, destination.profile, tail)
         // A feed with such numbers may be of a time when the first one was only assumed.
         let isAssumed =
-            memory.firstPage == nil && address.paging == .page && feed.options.paging == .page
-            && destination.profile.name == "unknown"
+            memory.firstPage == nil && address.paging == .page
+            && (isBegun || feed.options.paging == .page && destination.profile.name == "unknown")
         var (memory, first): (PullMemory, RawResponse?) = (memory, nil)
         memory.firstPage = address.firstPage ?? memory.firstPage
-        if isAssumed && memory.firstPage == nil {
+        if isBegun || isAssumed && memory.firstPage == nil {
             let response = try await firstResponse(address, destination.profile, meter, discretion)
-            let found = try await numbering(
-                address, destination.profile, response, said: nil, meter, discretion)
-            try found.map { try require($0, of: feed) }
-            memory.firstPage = found?.first
+            if isAssumed {
+                let found = try await numbering(
+                    address, destination.profile, response, said: nil, meter, discretion)
+                try found.map { try require($0, of: feed) }
+                memory.firstPage = found?.first
+            }
             meter.skipNext()  // it answers the first request for the head
             first = response
         } else if let number = address.firstPage {
             try require(PageNumbering(first: number, reason: "as the address says"), of: feed)
         }
-        return try setup(feed, destination, memory, address, first: first, discretion.prepare)
+        return try setup(
+            feed, destination, memory, address, first: first, isNews: tail == .unknown, discretion, log)
+    }
+
+    /// Returns true if a place in the address says how a feed goes on of which nothing said that.
+    private func continues(
+        _ feed: Feed, by address: PullAddress, _ profile: Profile, _ tail: Link
+    ) throws -> Bool {
+        let paging = feed.options.paging
+        let isOpen = tail == .unknown && (profile.searchesNext || !profile.saysNext)
+        guard isOpen, let wanted = address.paging, [.pages, .cursor].contains(paging) else { return false }
+        if paging == .pages || wanted == .keyset { return true }
+        throw Failure(
+            .usage,
+            "\(cache): feed \(feed.name) was begun as a list of cursors, which cannot become one by "
+                + "\(wanted.rawValue): give the list a feed of its own, or quire drop this one first")
     }
 
     /// Throws if the pages of a feed were asked for by other numbers than the server's.
@@ -162,20 +183,36 @@ struct PullWork: Sendable {
 
     private func setup(
         _ feed: Feed, _ destination: Destination, _ memory: PullMemory, _ address: PullAddress,
-        first: RawResponse?, _ prepare: @escaping Prepare
+        first: RawResponse?, isNews: Bool, _ discretion: PullDiscretion, _ log: PullLog
     ) throws -> Setup {
         let plan = try address.plan(for: destination.profile, feed.options)
         let pageSize = plan.pageSize ?? memory.pageSize
-        let now = PullMemory(address: address.text, pageSize: pageSize, firstPage: memory.firstPage)
+        var now = PullMemory(address: address.text, pageSize: pageSize, firstPage: memory.firstPage)
+        now.isLinkedLater = memory.isLinkedLater
+        let say: @Sendable (String) -> Void = { [name = feed.name] words in
+            log.add(.note("\(name): \(discretion.words(words))"))
+        }
+        let links = LaterLinks(
+            address, destination.profile, feed.options, firstPage: now.firstPage
+        ) { [now] words in
+            if !isNews || now.isLinkedLater == true { return }
+            say(words)
+            var later = now
+            later.isLinkedLater = true
+            try feed.cache.batch { [later] in try later.remember(with: $0[feed]) }
+        }
         if let known = try PullMemory(of: feed), known != now {
             try feed.cache.batch { try now.remember(with: $0[feed]) }
+        }
+        if self.address != nil {
+            for words in links.unused(in: address, destination.profile, feed.options) { say(words) }
         }
         let bodies = address.bodies(of: destination.profile)
         let source = try HTTPSource(
             plan.template, profile: destination.profile, bodies: bodies, timeout: limits.timeout.duration,
-            first: first, readsSyndication: destination.kind == .syndication, prepare: prepare)
+            first: first, readsSyndication: destination.kind == .syndication, prepare: discretion.prepare)
         return Setup(
-            feed: feed, source: source, pageSize: pageSize,
+            feed: feed, source: source, links: links, pageSize: pageSize,
             keyIsVersion: destination.keyIsVersion,
             hasBodies: bodies != nil, isSyndication: destination.kind == .syndication)
     }
@@ -194,9 +231,10 @@ struct PullWork: Sendable {
         log.add(.note("\(destination.name): \(discretion.words(first.words))"))
         var numbering: PageNumbering?
         let found = destination.recognition
+        let isOpen = destination.profile.isOpen
         let mayAsk = address.paging == .page
         let isUnknown = found?.knowsAPI == false && destination.profile.paging == .page
-        if isUnknown && (mayAsk || found?.pageNumber != nil) {
+        if isUnknown && (mayAsk || found?.pageNumber != nil) || isOpen && mayAsk {
             numbering = try await self.numbering(
                 address, destination.profile, response, said: found?.pageNumber, meter, discretion)
         }
@@ -210,13 +248,14 @@ struct PullWork: Sendable {
         }
         meter.skipNext()  // it answers the first request for the head
         let feed = try destination.feed ?? create(destination, address, first, numbering?.first)
+        try numbering.map { try require($0, of: feed) }
         let plan = try address.plan(for: destination.profile, feed.options)
         let memory = PullMemory(
             address: address.text, pageSize: plan.pageSize ?? Self.size(of: first.answer),
             firstPage: numbering?.first)
         try feed.cache.batch { try memory.remember(with: $0[feed]) }
         return try setup(
-            feed, destination, memory, address, first: response, discretion.prepare)
+            feed, destination, memory, address, first: response, isNews: false, discretion, log)
     }
 
     private func create(
@@ -234,6 +273,7 @@ struct PullWork: Sendable {
             var options = feed.options
             options.pageSize = plan.pageSize ?? Self.size(of: first.answer)
             options.firstPage = firstPage ?? address.firstPage ?? options.firstPage
+            if destination.profile.isOpen { options.paging = address.paging ?? options.paging }
             if options.sizes == .free && !plan.namesSize { options.sizes = .unknown }
             if options == feed.options { return feed }
             let changed = try batch[feed].setOptions(options)
@@ -249,4 +289,9 @@ struct PullWork: Sendable {
         let rows = answer.posts.count + answer.opaqueRows
         return answer.next == .end ? max(rows, FeedOptions().pageSize) : max(1, rows)
     }
+}
+
+extension Profile {
+    /// True if the profile says nothing of how the list goes on.
+    fileprivate var isOpen: Bool { !saysNext && paging == .cursor }
 }

@@ -167,7 +167,9 @@ final class Puller {
             return try isDeepEnough(before: nil, snapshot) ? nil : .tail
         }
         if place == .tail, try asksForHeadAgain() {
-            let help = "; if a parameter does, write it into the address, as in \"…?page={page}\""
+            let help =
+                "; if a parameter does, write it into the address, as in \"…?page={page}\" or "
+                + "\"…?before={below}\""
             stuck[.tail] = "the server does not say how the list goes on" + (isSyndication ? "" : help)
             return try next()
         }
@@ -337,7 +339,8 @@ extension Error {
     /// True if another request may succeed.
     fileprivate var concernsOnePlace: Bool {
         if let failure = self as? PageFailure { return !failure.isTransient }
-        return self is HTTPSourceError
+        // Each place with a token lacks its parameter.
+        return (self as? HTTPSourceError).map { $0.missingPlace != "token" } ?? false
     }
 }
 
