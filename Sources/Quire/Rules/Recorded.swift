@@ -63,12 +63,7 @@ extension Draft {
         -> Bool
     {
         if !state.options.order.hasKeys || ticket.after == nil { return false }
-        var last = Int64.max
-        hasDescendingKeys = page.allSatisfy { entry in
-            guard let key = key(entry) else { return true }
-            defer { last = key }
-            return last >= key
-        }
+        hasDescendingKeys = descends(page)
         if !hasDescendingKeys {
             staying = page.filter { places[$0] != nil }
             return !staying.isEmpty

@@ -100,8 +100,7 @@ extension Draft {
         let order = state.options.order
         guard ticket.operation == .refresh, order == .bump || order == .keyless else { return }
         if order == .bump {
-            let keys = page.compactMap { key($0) }
-            hasDescendingKeys = zip(keys, keys.dropFirst()).allSatisfy { $0 >= $1 }
+            hasDescendingKeys = descends(page)
             if hasDescendingKeys { return }
         }
         if disorder.isEmpty { return }
@@ -114,6 +113,16 @@ extension Draft {
         }
         moved += risen
         rowsWithout(risen)
+    }
+
+    /// Returns true if the keys of these entries descend, as far as they have any.
+    func descends(_ page: [Int]) -> Bool {
+        var last = Int64.max
+        return page.allSatisfy { entry in
+            guard let key = key(entry) else { return true }
+            defer { last = key }
+            return last >= key
+        }
     }
 
     /// Returns true if these entries are in cached order, as they mostly are.
