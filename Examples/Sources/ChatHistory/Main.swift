@@ -12,7 +12,7 @@ struct Message: Decodable, Sendable {
 
 /// The history of a chat that jumps to a date. The ids of its messages are their times, as in many chats, so
 /// the server can be asked for the page around a moment. What lies between there and the newest messages is a
-/// gap, which is filled from the reader's side, a page at a time, as the reader scrolls into it; a date that is
+/// gap. It is filled from the reader's side, a page at a time, as the reader scrolls into it. A date that is
 /// cached needs no request.
 @main struct ChatHistory {
     static let profile = """
