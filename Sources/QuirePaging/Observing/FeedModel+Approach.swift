@@ -16,9 +16,9 @@ extension FeedModel {
     /// The sides of a row.
     enum Side { case above, below }
 
-    /// What a call has asked on each side of its row. It goes on as long as more and more rows near the row
-    /// are complete, which ends when all in reach are. Answers that bring new posts elsewhere are limited:
-    /// a gap of any size may have a link at its far side only, and a prune may take those posts away again.
+    /// What a call has asked on each side of its row. It goes on while the number of complete rows near the
+    /// row grows, at most until all in reach are complete. Only a few answers in a row may bring posts
+    /// elsewhere: a gap of any size may have a link at its far side only, and a prune may remove those posts.
     struct Approach {
         /// How many answers in a row may leave the number of complete rows as it was.
         private static var limit: Int { 10 }

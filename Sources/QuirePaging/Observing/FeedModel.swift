@@ -40,7 +40,7 @@ import Quire
     @ObservationIgnored var held: [Row] = []
     /// How many views show a row.
     @ObservationIgnored var visible: [Row.ID: Int] = [:]
-    /// In whose name the pager is told.
+    /// Stands for this model when the pager is told what is visible.
     @ObservationIgnored let viewer = Viewer()
     /// Whether the pager is being told what is visible, and whether that has changed meanwhile.
     @ObservationIgnored var telling = (isUnderWay: false, isOutdated: false)

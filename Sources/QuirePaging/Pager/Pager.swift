@@ -38,7 +38,7 @@ public actor Pager {
     var stopped: [Place: Outcome.Verdict] = [:]
     /// True until an answer tells the top of the feed again: "not modified" tells it of an earlier time.
     var asksForTop = false
-    /// Who sees which posts; empty until one has said.
+    /// What each viewer sees; empty until the first one has said it.
     private var sights: [Sight] = []
     /// The app, where it says itself what is visible.
     private let app = Viewer()

@@ -17,8 +17,7 @@ extension PullWork {
         } catch { throw failure(of: error, discretion) }
     }
 
-    /// Finds by what number the first page is asked for. Returns nil if the address of a page
-    /// has no number.
+    /// Finds the number of the first page. Returns nil if the address of a page has no number.
     func numbering(
         _ address: PullAddress, _ profile: Profile, _ first: RawResponse, said: Int?, _ meter: Meter,
         _ discretion: PullDiscretion
@@ -48,7 +47,7 @@ extension PullWork {
         return response
     }
 
-    /// Returns what an error means that came before there was anything to go on with.
+    /// Returns how the command fails because of an error before there is a feed.
     private func failure(of error: any Error, _ discretion: PullDiscretion) -> any Error {
         func opening(_ rest: Duration) -> String { dated(clock.now() + Int64(rest / .milliseconds(1))) }
         switch error {

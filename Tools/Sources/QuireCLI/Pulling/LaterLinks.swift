@@ -7,7 +7,7 @@ import Synchronization
 /// Links for answers that do not say how the list goes on, made from a place that the person wrote into the
 /// address: `p=2` for `p={page}`. So a feed that has its first page already goes on.
 ///
-/// Numbers and offsets are links that are positions (R26.9), whoever makes them.
+/// Links that are made of numbers and offsets are positions (R26.9), as those of a server are.
 final class LaterLinks: Sendable {
     private enum Way: Sendable { case page(first: Int), offset, below }
 
