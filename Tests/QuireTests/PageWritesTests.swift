@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import Quire
@@ -8,7 +7,6 @@ import Testing
 /// one cache, so that the height of its tree is the same, and the short one is long enough for its top
 /// and its record not to share an LMDB page.
 @Suite struct PageWritesTests {
-    static let isCounted = FileManager.default.fileExists(atPath: "/proc/thread-self/io")
     static let pages = Specification.number("QUIRE_PAGES") ?? 3_000
 
     private let storage: TemporaryCache
@@ -24,7 +22,7 @@ import Testing
         try Self.fill(long, pages: Self.pages, from: 1 << 50)
     }
 
-    @Test(.enabled(if: isCounted, "needs /proc/thread-self/io")) func refreshCostsTheSame() throws {
+    @Test(.enabled(if: ThreadIO.isCounted, "needs /proc/thread-self/io")) func refreshCostsTheSame() throws {
         let ofShort = try Self.bytesPerRefresh(short, top: 1 << 40)
         let ofLong = try Self.bytesPerRefresh(long, top: 1 << 50)
         print("refresh on top of 300 pages: \(ofShort) bytes, of \(Self.pages): \(ofLong) bytes")
@@ -57,21 +55,15 @@ import Testing
     /// The mean over 20 refreshes, planned and ingested, of five new posts above five known ones.
     private static func bytesPerRefresh(_ feed: Feed, top: Int64) throws -> Int {
         var top = top
-        let before = try bytesWritten()
+        let before = try ThreadIO.count("wchar")
         for _ in 0..<20 {
             top += 5
             let request = try feed.plan(.head).request!
             let outcome = try feed.ingest(page(top, .token("p1")), for: request.ticket)
             #expect(outcome.new.count == 5 && outcome.duplicates.count == 5)
         }
-        let written = try bytesWritten() - before
+        let written = try ThreadIO.count("wchar") - before
         #expect(try feed.cache.withSnapshot { try $0.info(of: feed).isInSequence })
         return written / 20
-    }
-
-    private static func bytesWritten() throws -> Int {
-        let text = try String(contentsOfFile: "/proc/thread-self/io", encoding: .utf8)
-        let line = text.split(separator: "\n").first { $0.hasPrefix("wchar") }!
-        return Int(line.split(separator: " ")[1])!
     }
 }

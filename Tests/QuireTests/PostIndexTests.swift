@@ -253,14 +253,15 @@ import Testing
     ///     2 2 2 1 1 1 0 0 0 + 0   the fourth one merges with the three before it, and so on up
     ///
     /// Each run has a larger one among the three before it, so a list whose largest is of tier t is at most 3
-    /// x (t + 1) long. Runs of more than half of the limit are never merged again: of these there are as many
-    /// as the index is large.
+    /// x (t + 1) long. Runs of more than half of the limit wait until the limit has grown: of these there are
+    /// at most 16, as the limit is an eighth of the index.
     static func bound(_ counts: [Int]) -> Int {
-        3 * (tier(counts.max() ?? 0) + 1) + 2 * counts.reduce(0, +) / PostIndex.mergeLimit
+        let count = counts.reduce(0, +)
+        return 3 * (tier(counts.max() ?? 0) + 1) + 2 * count / PostIndex.mergeLimit(count)
     }
 
     @Test func mergesByTier() {
-        let limit = PostIndex.mergeLimit
+        let limit = PostIndex.mergeLimit(0)
         for (counts, merged) in [
             ([5], 0..<1), ([100, 100, 100], 2..<3), ([100, 100, 100, 100], 0..<4), ([127, 1, 1, 1], 0..<4),
             ([128, 1, 1, 1], 3..<4), ([600, 100, 100, 100], 3..<4), ([600, 100, 100, 100, 100], 1..<5),
@@ -301,8 +302,9 @@ import Testing
         counts.replaceSubrange(range, with: [counts[range].reduce(0, +)])
     }
 
-    /// A million posts, 30 at a time, and ten million, 300 at a time: how many runs a look-up visits.
-    @Test(arguments: [(33_000, 30, 20), (33_000, 300, 56)]) func runsOfALargeIndexStayFew(
+    /// One million posts, 30 at a time, ten million, 300 at a time, and a hundred million: how many runs a
+    /// look-up visits.
+    @Test(arguments: [(33_000, 30, 20), (33_000, 300, 40), (100_000, 1_000, 40)]) func runsOfALargeIndexStayFew(
         _ commits: Int, _ added: Int, _ expected: Int
     ) {
         var counts: [Int] = []

@@ -93,6 +93,35 @@ import Testing
         try expectEqualsWalk(try cache.feed(named: "f", options: options), "seed \(seed), opened again")
     }
 
+    /// Each commit of a page writes one record of the index, and one more where it merges older ones.
+    @Test func aPageWritesOneRecord() throws {
+        let feed = try cache.feed(named: "f", options: FeedOptions(order: .stable))
+        func records() throws -> [[UInt8]: [UInt8]] {
+            try cache.environment.read { transaction in
+                var records: [[UInt8]: [UInt8]] = [:]
+                try transaction.forEachRecord { key, value in
+                    if Table.owner(of: key)?.table.name == "ranks" { records[Array(key)] = Array(value) }
+                }
+                return records
+            }
+        }
+        var (before, written): ([[UInt8]: [UInt8]], Int) = ([:], 0)
+        for page in 0..<400 {
+            let request = try feed.plan(page == 0 ? .head : .tail).request!
+            var answer = Answer(next: .token("p\(page + 1)"))
+            for key in stride(from: -3 * page, to: -3 * (page + 1), by: -1) {
+                answer.append(id: PostID("p\(-key)")!, key: Int64(key), body: [1])
+            }
+            _ = try feed.ingest(answer, for: request.ticket)
+            let after = try records()
+            let changed = after.count { before[$0.key] != $0.value }
+            #expect(changed <= 2 && after.count <= before.count + 1, "page \(page)")
+            (before, written) = (after, written + changed)
+        }
+        #expect((400...440).contains(written), "\(written) records in 400 commits")
+        #expect(before.count <= 12)
+    }
+
     /// Bytes of a file may have any positions: a search in runs that are not in order ends all the same.
     @Test(arguments: 0..<60 as Range<UInt64>) func aSearchInDamagedRunsEnds(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)

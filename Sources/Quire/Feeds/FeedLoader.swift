@@ -65,7 +65,7 @@ final class FeedLoader {
         self.clock = clock
         (tombstones, tickets, elsewhere, opened) = ([:], [], OtherPlaces(), nil)
         if !leaving.isEmpty { leaving = [] }
-        if let written = written.take() { chunks = written.loaded() }
+        if let written = written.take() { written.load(into: &chunks) }
         if !lacking.isEmpty { lacking = [] }
         if !gaps.lacking.isEmpty { gaps.forgetLacking() }
         stride = LoadStride()

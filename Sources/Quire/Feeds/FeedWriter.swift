@@ -53,12 +53,11 @@ struct FeedWriter: ~Copyable {
         /// The position of the feed's topmost chunk; nil if it has none.
         var top: UInt64? { layout.top }
 
-        func loaded() -> LoadedChunks {
-            var loaded = LoadedChunks()
+        func load(into loaded: inout LoadedChunks) {
+            loaded.removeAll()
             for (chunk, next, previous) in chunks.reversed() {
                 loaded.add(chunk, layout.entries(of: chunk), of: state, next: next, previous: previous)
             }
-            return loaded
         }
     }
 

@@ -25,6 +25,17 @@ struct LoadedChunks {
         index.reserveCapacity(64)
     }
 
+    /// More entries than this leave no memory behind.
+    private static let keptLimit = 512
+
+    /// Forgets all chunks, and keeps the memory of a few for others.
+    mutating func removeAll() {
+        if entries.count > Self.keptLimit { return self = LoadedChunks() }
+        all.removeAll(keepingCapacity: true)
+        entries.removeAll(keepingCapacity: true)
+        index.removeAll()
+    }
+
     subscript(position: UInt64) -> Chunk? {
         let at = index(of: position)
         return at < all.count && all[at].position == position ? all[at] : nil

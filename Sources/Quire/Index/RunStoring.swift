@@ -5,31 +5,35 @@ extension PostIndex {
     /// a location is written 7 instead of 5 times before it is in the largest one.
     private static let fanOut = 4
     private static let smallest = 32
-    /// How many locations a merge may move, which bounds the time and the memory of one commit.
-    static let mergeLimit = 1 << 19
+
+    /// How many locations a merge may move in an index of `count`, which bounds the time and the memory of one
+    /// commit: an eighth, if that is more than half a million. With a fixed limit, the number of runs would
+    /// grow with an index of several million.
+    static func mergeLimit(_ count: Int) -> Int { max(1 << 19, count / 8) }
 
     /// Returns which adjacent runs to merge when a new one, the last of `counts`, joins. A range of one run
     /// means none. Runs that were too large together may fit later, when nothing else is to be merged.
     static func merge(_ counts: [Int]) -> Range<Int> {
+        let limit = mergeLimit(counts.reduce(0, +))
         for end in stride(from: counts.count, to: 1, by: -1) {
-            let start = mergeStart(counts[..<end])
+            let start = mergeStart(counts[..<end], limit)
             if start < end - 1 { return start..<end }
         }
         return counts.count - 1..<counts.count
     }
 
     /// Returns the start of the suffix of `counts` to merge.
-    private static func mergeStart(_ counts: ArraySlice<Int>) -> Int {
+    private static func mergeStart(_ counts: ArraySlice<Int>, _ limit: Int) -> Int {
         var start = counts.count - 1
         var total = counts[start]
         while true {
             var first = start
             var sum = total
-            while first > 0, tier(counts[first - 1]) <= tier(total), sum + counts[first - 1] <= mergeLimit {
+            while first > 0, tier(counts[first - 1]) <= tier(total), sum + counts[first - 1] <= limit {
                 first -= 1
                 sum += counts[first]
             }
-            let isFull = first > 0 && tier(counts[first - 1]) <= tier(total) && sum > mergeLimit / 2
+            let isFull = first > 0 && tier(counts[first - 1]) <= tier(total) && sum > limit / 2
             if first == start || start - first + 1 < fanOut && !isFull { return start }
             (start, total) = (first, sum)
         }

@@ -77,6 +77,12 @@ struct PostIDs: RandomAccessCollection, Equatable {
         return ids
     }
 
+    mutating func removeAll() {
+        words.removeAll(keepingCapacity: true)
+        texts.removeAll(keepingCapacity: true)
+        isText.removeAll(keepingCapacity: true)
+    }
+
     mutating func reserveCapacity(_ count: Int) { words.reserveCapacity(count) }
 
     static func == (a: PostIDs, b: PostIDs) -> Bool {

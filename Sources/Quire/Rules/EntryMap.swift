@@ -126,6 +126,12 @@ struct EntryIndex {
         if 2 * count > slots.count { grow(to: 2 * count) }
     }
 
+    /// Forgets all ids, and keeps the memory for others.
+    mutating func removeAll() {
+        ids.removeAll()
+        slots.withUnsafeMutableBufferPointer { $0.update(repeating: -1) }
+    }
+
     private mutating func grow(to count: Int) {
         var size = 64
         while size < count { size *= 2 }
