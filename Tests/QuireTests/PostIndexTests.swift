@@ -304,7 +304,8 @@ import Testing
 
     /// One million posts, 30 at a time, ten million, 300 at a time, and a hundred million: how many runs a
     /// look-up visits.
-    @Test(arguments: [(33_000, 30, 20), (33_000, 300, 40), (100_000, 1_000, 40)]) func runsOfALargeIndexStayFew(
+    @Test(arguments: [(33_000, 30, 20), (33_000, 300, 40), (100_000, 1_000, 40)])
+    func runsOfALargeIndexStayFew(
         _ commits: Int, _ added: Int, _ expected: Int
     ) {
         var counts: [Int] = []
