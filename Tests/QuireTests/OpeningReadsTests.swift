@@ -11,7 +11,8 @@ import Testing
                 let request = try batch[feed].plan(number == 0 ? .head : .tail).request!
                 var answer = Answer(next: .token("p\(number + 1)"))
                 for key in stride(from: -10 * number, to: -10 * (number + 1), by: -1) {
-                    answer.append(id: PostID("p\(-key)")!, key: Int64(key), body: Array(repeating: 7, count: 90))
+                    let body = [UInt8](repeating: 7, count: 90)
+                    answer.append(id: PostID("p\(-key)")!, key: Int64(key), body: body)
                 }
                 _ = try batch[feed].ingest(answer, for: request.ticket)
             }
@@ -27,22 +28,23 @@ import Testing
     }
 
     @Test(.enabled(if: ThreadIO.isCounted, "needs /proc/thread-self/io")) func anOpenReadsAFewTimes() throws {
-        // another cache is opened each time, whose file is new
+        // an empty cache beside it is opened, too, each time
         let empty = try TemporaryCache()
         _ = try Self.reads(opening: empty)
-        let expected = try Self.reads(opening: empty)
+        let ofEmpty = try Self.reads(opening: empty) / 2
 
         let small = try TemporaryCache()
         try Self.fill(small.cache, pages: 2)
         let large = try TemporaryCache()
         try Self.fill(large.cache, pages: 3_000)
-        let ofSmall = try Self.reads(opening: small)
-        let ofLarge = try Self.reads(opening: large)
+        let ofSmall = try Self.reads(opening: small) - ofEmpty
+        let ofLarge = try Self.reads(opening: large) - ofEmpty
         var policy = PrunePolicy()
         (policy.maximumPosts, policy.budget) = (10, .max)
         #expect(try large.cache.existingFeed(named: "f")?.prune(policy).pages == 2_999)
-        let ofPruned = try Self.reads(opening: large)
-        print("reads of an open: empty \(expected), small \(ofSmall), large \(ofLarge), pruned \(ofPruned)")
-        #expect(ofSmall <= expected + 2 && ofLarge <= expected + 3 && ofPruned <= expected + 3)
+        let ofPruned = try Self.reads(opening: large) - ofEmpty
+        print("reads of an open: empty \(ofEmpty), small \(ofSmall), large \(ofLarge), pruned \(ofPruned)")
+        // eight of Quire and two of LMDB
+        #expect(max(ofSmall, ofLarge, ofPruned) <= 10)
     }
 }

@@ -100,7 +100,8 @@ import Testing
             try cache.environment.read { transaction in
                 var records: [[UInt8]: [UInt8]] = [:]
                 try transaction.forEachRecord { key, value in
-                    if Table.owner(of: key)?.table == .ranks(of: feed.number) { records[Array(key)] = Array(value) }
+                    if Table.owner(of: key)?.table != .ranks(of: feed.number) { return }
+                    records[Array(key)] = Array(value)
                 }
                 return records
             }

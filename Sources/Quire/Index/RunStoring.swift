@@ -7,8 +7,8 @@ extension PostIndex {
     private static let smallest = 32
 
     /// How many locations a merge may move in an index of `count`, which bounds the time and the memory of
-    /// one commit: an eighth, if that is more than half a million. With a fixed limit, the number of runs would
-    /// grow with an index of several million.
+    /// one commit: an eighth, if that is more than half a million. With a fixed limit, the number of runs
+    /// would grow with an index of several million.
     static func mergeLimit(_ count: Int) -> Int { max(1 << 19, count / 8) }
 
     /// Returns which adjacent runs to merge when a new one, the last of `counts`, joins. A range of one run
