@@ -97,6 +97,54 @@ import Testing
         #expect(try cache.check().isEmpty)
     }
 
+    /// Page 1 is `5 4 3`. While page 2 is on its way, 3 is edited, and page 2 is `3 2 1`: it stands above the
+    /// border, and is not placed.
+    @Test(
+        arguments: [.stable, .bump, .keyless, .appendOnly, .ranked] as [OrderClass],
+        [nil, (1, 2), (2, 1), (1, 1)] as [(Int64, Int64)?])
+    func anOverlapBringsTheNewerBody(_ order: OrderClass, _ versions: (Int64, Int64)?) throws {
+        let feed = try cache.feed(named: "f", options: FeedOptions(order: order))
+        func page(_ ids: ClosedRange<UInt64>, _ body: String, _ version: Int64?, _ next: Link) -> Answer {
+            var answer = Answer(next: next)
+            for id in ids.reversed() {
+                let key = order.hasKeys ? Int64(id) : nil
+                answer.append(id: PostID(id), key: key, version: version, body: Array("\(body) \(id)".utf8))
+            }
+            return answer
+        }
+        let first = try #require(try feed.plan(.head).request)
+        _ = try feed.ingest(page(3...5, "old", versions?.0, .token("2")), for: first.ticket)
+        let second = try #require(try feed.plan(.tail).request)
+        let outcome = try feed.ingest(page(1...3, "new", versions?.1, .end), for: second.ticket)
+        let isNew = versions.map { $0.1 >= $0.0 } ?? true
+        #expect(outcome.verdict == .ok && outcome.updated == (isNew ? 1 : 0), "\(outcome)")
+        #expect(try shown(3, in: feed)?.body == (isNew ? "new 3" : "old 3"))
+        #expect(try shown(4, in: feed)?.body == "old 4")
+        #expect(try cache.check().isEmpty)
+    }
+
+    /// Two requests for the head are on their way. The older answer comes last, and says no versions.
+    @Test func anOlderAnswerBringsNoBodyOfWhatItDoesNotPlace() throws {
+        let feed = try cache.feed(named: "f", options: FeedOptions(order: .keyless))
+        try refresh(feed, [(5, Sent(body: "old")), (4, Sent(body: "old"))])
+        let below = try #require(try feed.plan(.tail).request)
+        try refresh(feed, [(5, Sent(body: "new")), (4, Sent(body: "new"))])
+        let late = answer([(4, Sent(body: "old")), (3, Sent(body: "x"))])
+        let outcome = try feed.ingest(late, for: below.ticket)
+        #expect(outcome.updated == 0, "\(outcome)")
+        #expect(try shown(4, in: feed)?.body == "new")
+    }
+
+    /// A sticky post stands outside the sequence, and has a body all the same.
+    @Test func aStickyPostHasItsBody() throws {
+        let feed = try cache.feed(named: "f", options: FeedOptions(sticky: [9]))
+        try refresh(feed, [(9, Sent(body: "one")), (5, Sent(body: "x"))])
+        #expect(try shown(9, in: feed)?.body == "one")
+        try refresh(feed, [(9, Sent(body: "two")), (5, Sent(body: "x"))])
+        #expect(try shown(9, in: feed)?.body == "two")
+        #expect(try cache.check().isEmpty)
+    }
+
     /// What is shown of a post that an answer repeats does not depend on which row came first.
     @Test func theBestOfARepeatedPostIsShown() throws {
         let sent = [

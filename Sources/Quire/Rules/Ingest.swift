@@ -70,7 +70,7 @@ extension FeedState {
             try draft.place()
             try draft.commit(&judgement.outcome)
             judgement.isAccepted = true
-            judgement.placements = draft.placements
+            judgement.placements = draft.placements(since: self)
             if !draft.staying.isEmpty { judgement.placed = draft.accepted.map { draft.state.id(of: $0) } }
         } catch .refused(let verdict, let help) {
             judgement.outcome = Outcome(verdict, help: help ?? self.help(after: verdict, to: draft.ticket))
@@ -185,18 +185,32 @@ extension Draft {
             var above = at - 1  // below the nearest surviving entry above
             while above >= 0, old[above].isGap || !rows.contains(old[above]) { above -= 1 }
             var place = above < 0 ? 0 : rows.firstIndex(of: old[above])! + 1
-            if old[(above + 1)..<at].contains(where: \.isGap), place < rows.count, rows[place].isGap {
-                place += 1  // it stood below the gap
-                if place < rows.count, !rows[place].isGap {
-                    let run = old[at...].prefix { !$0.isGap }
-                    if !run.contains(rows[place]) {
-                        let below = try state.entry(of: rows[place], from: .above)
-                        let down = try state.linkBelow(entry)
-                        rows.insert(state.newGap(down: down, up: state.linkAbove(below)), at: place)
-                    }
-                }
+            if old[(above + 1)..<at].contains(where: \.isGap) {
+                try passGap(&place, to: entry, run: old[at...].prefix { !$0.isGap })
             }
             rows.insert(.entry(entry), at: place)
+        }
+    }
+
+    /// Moves the place for an entry, the first of this run, below a gap that was there and below what now
+    /// fills it. Opens a gap where the entry is not next to a row of its run.
+    private mutating func passGap(
+        _ place: inout Int, to entry: Int, run: ArraySlice<Row>
+    ) throws(Interruption) {
+        let placed = EntrySet(accepted)
+        while place < rows.count, let entry = rows[place].entry, placed.contains(entry) { place += 1 }
+        if place == rows.count {
+            if tail.link == .end { return }
+            let down = state.isNumbered ? state.newEdge(.more) : tail
+            rows.append(state.newGap(down: down, up: state.linkAbove(entry)))
+            (tail, farGap) = (state.tail, true)
+            place += 1
+        } else if rows[place].isGap {
+            place += 1
+            if place == rows.count || rows[place].isGap || run.contains(rows[place]) { return }
+            let below = try state.entry(of: rows[place], from: .above)
+            let down = try state.linkBelow(entry)
+            rows.insert(state.newGap(down: down, up: state.linkAbove(below)), at: place)
         }
     }
 
@@ -215,18 +229,25 @@ extension Draft {
 
     /// The entries whose bodies the answer brings. One that it shows may leave: it stayed where it was, and
     /// the answer ends above it.
-    var placements: [Placement] {
+    func placements(since old: borrowing FeedState) -> [Placement] {
         var placements: [Placement] = []
-        placements.reserveCapacity(accepted.count)
+        placements.reserveCapacity(numbers.count)
         func add(_ entries: [Int]) {
             for entry in entries where state.entries[entry].isCached {
                 if let post = post(of: entry) { placements.append(Placement(entry: entry, post: post)) }
             }
         }
         add(accepted)
+        if accepted.count == numbers.count { return placements }
         // a delta brings bodies of entries that keep their places (R29.2)
         if ticket.operation == .delta { add(shown) }
         add(staying)
+        var added = EntrySet(placements.lazy.map(\.entry))
+        for (post, entry) in numbers.enumerated()
+        where !added.contains(entry) && bringsBody(answer.posts[post], of: entry, since: old) {
+            added.insert(entry)
+            placements.append(Placement(entry: entry, post: post))
+        }
         if duplicatesInPage == 0 { return placements }
         // R31.1: what is shown of a repeated post does not depend on which row came first
         var best = EntryMap(entries: state.entries.count)
@@ -235,6 +256,16 @@ extension Draft {
             best[entry] = i
         }
         return placements.map { Placement(entry: $0.entry, post: best[$0.entry]!) }
+    }
+
+    /// R31.5. Returns true if a post of the answer, which is cached and was not placed, may be newer than
+    /// what was cached. Its version tells, if it has one.
+    private func bringsBody(_ post: Post, of entry: Int, since old: borrowing FeedState) -> Bool {
+        if !state.entries[entry].isCached || state.entries[entry].isPlaceholder { return false }
+        if post.version != nil || entry >= old.entries.count { return true }
+        let known = old.entries[entry]
+        if let shown = post.key, let key = known.key, shown < key { return false }
+        return known.asked <= ticket.issued && known.pushed <= ticket.issued
     }
 
     private mutating func applyPlacement(_ now: UInt64) {

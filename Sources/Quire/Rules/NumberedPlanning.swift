@@ -130,7 +130,7 @@ extension FeedState {
             return .success(
                 planFree(
                     record, from: first, back: search.back, limit: limit,
-                    isAgain: edge.search?.hasEnded ?? false))
+                    isAgain: edge.search?.hasEnded ?? false || search.isSure && !isLast))
         }
         return .success(try planRows(from: max(0, start), record, limit: limit))
     }
@@ -148,7 +148,7 @@ extension FeedState {
         var record = ticket
         let wanted = ticket.mayClaim || ticket.isProbe
         var fits = Self.sizes(upTo: limit) { wanted || first % $0 > back ? $0 - first % $0 : nil }
-        // an end is accepted only if the border is still there
+        // an end, or what would take entries away, is accepted only if the border is still there
         if fits == nil && back == 0 && !isAgain {
             record.mayClaim = true
             fits = Self.sizes(upTo: limit) { first % $0 == 0 ? $0 : nil }

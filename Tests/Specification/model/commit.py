@@ -1,7 +1,7 @@
 """What an accepted answer leaves in the feed."""
 from __future__ import annotations
 
-from .objects import END, Entry, Gap, Page, UNKNOWN
+from .objects import END, Entry, Gap, MORE, Page, UNKNOWN
 
 
 class Commit:
@@ -160,14 +160,21 @@ class Commit:
             while i >= 0 and (isinstance(old[i], Gap) or old[i] not in rows):
                 i -= 1
             above = rows.index(old[i]) + 1 if i >= 0 else 0
-            apart = any(isinstance(row, Gap) for row in old[i + 1:at])
-            if apart and above < len(rows) and isinstance(rows[above], Gap):
-                above += 1                                    # it stood below the gap
-                below = next((r for r in rows[above:above + 1] if isinstance(r, str)), None)
-                run = old[at:] + [None]
-                run = run[:next(n for n, r in enumerate(run) if not isinstance(r, str))]
-                if below is not None and below not in run:
-                    rows.insert(above, Gap(feed._link_below(id), feed._link_above(below)))
+            if any(isinstance(row, Gap) for row in old[i + 1:at]):
+                while above < len(rows) and rows[above] in self.accepted:
+                    above += 1                                # it stood below what fills the gap
+                if above < len(rows) and isinstance(rows[above], Gap):
+                    above += 1                                # it stood below the gap
+                    below = next((r for r in rows[above:above + 1] if isinstance(r, str)), None)
+                    run = old[at:] + [None]
+                    run = run[:next(n for n, r in enumerate(run) if not isinstance(r, str))]
+                    if below is not None and below not in run:
+                        rows.insert(above, Gap(feed._link_below(id), feed._link_above(below)))
+                elif above == len(rows) and self.tail.link != END:
+                    down = feed._edge(MORE) if feed.numbered() else self.tail
+                    rows.append(Gap(down, feed._link_above(id)))
+                    self.tail, self.far_gap = feed.tail, True
+                    above += 1
             rows.insert(above, id)
 
     def store_page(self, now):

@@ -92,18 +92,18 @@ class Positions:
             return ({"refused": "fill-first"}, None) if higher else self.plan("refresh", limit=limit)
         if self.paging == "page" and self.sizes == "free":
             first = at + 1 + (state.skip if claims else 0) if state.probe is None else state.probe
-            return self._plan_free(edge, first, state.back, claims or state.probe is not None, limit, state.probe is not None,
-                                   after)
+            again = edge.search and edge.search.ended or state.sure and not last
+            return self._plan_free(edge, first, state.back, again, claims or state.probe is not None, limit,
+                                   state.probe is not None, after)
         plan, position = self._plan_at(max(0, start), limit)
         own = f"page={plan['page']}" if "page" in plan else UNKNOWN
         return self._issue("down", (edge,), plan, limit, own=own, claims=claims,
                            after=after, probe=state.probe is not None, **position)
 
-    def _plan_free(self, edge, first, back, claims, limit, probe, after):
+    def _plan_free(self, edge, first, back, again, claims, limit, probe, after):
         """Any size up to the limit: the border and the row below it on one page, as much as possible new."""
         fits = [(s - first % s, s) for s in range(1, limit + 1) if claims or first % s > back]
-        again = edge.search and edge.search.ended              # an end is believed when the border is still there
-        if not fits and not back and not again:
+        if not fits and not back and not again:                # `again`: only if the border is still there
             claims, fits = True, [(s, s) for s in range(1, limit + 1) if first % s == 0]
         size = max(fits)[1] if fits else limit
         start = (first if fits else max(0, first - 1 - back)) // size * size
