@@ -141,7 +141,8 @@ def cell(value):
 
 def table(operations, series):
     lines = [
-        "| operation | µs, fewest | µs, most | p99 | exponent | records | exponent | bounded by |",
+        "| operation | µs, smallest size | µs, largest size | p99 | exponent of the time | records | "
+        "exponent of the records | bounded by |",
         "|---|---:|---:|---:|---:|---:|---:|---|",
     ]
     for operation in operations:
@@ -150,7 +151,7 @@ def table(operations, series):
             continue
         (first_size, first), (last_size, last) = points[0], points[-1]
         slopes = [exponent(points, lambda c: c["p50"]), exponent(points, records)]
-        time, count = ["" if s is None else f"**{s:.2f}**" if s > STEEP else f"{s:.2f}" for s in slopes]
+        time, count = ["" if s is None else f"**{s:.2f}**" if round(s, 2) > STEEP else f"{s:.2f}" for s in slopes]
         lines.append(
             f"| {operation.title} | {cell(first['p50'])} ({short(first_size)}) | {cell(last['p50'])} "
             f"({short(last_size)}) | {cell(last.get('p99'))} | {time} | {cell(records(last))} | {count} | "
@@ -163,8 +164,8 @@ def write_document(path, series, machine, date, load):
     parts = [
         f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['fileSystem']}; {date}. "
         f"Load of the machine before the run: {load}.",
-        "**With the posts of the cache, the same operations as in the report:**", table(BY_ENGINES, series),
-        "**With the posts of the cache, in the middle of a feed that has half of them:**",
+        "**By the number of posts in the cache, the same operations as in the report:**", table(BY_ENGINES, series),
+        "**By the number of posts in the cache, in the middle of a feed that has half of them:**",
         table(BY_POSTS, series),
     ]
     for unit in dict.fromkeys(o.unit for o in BY_DEPTH):

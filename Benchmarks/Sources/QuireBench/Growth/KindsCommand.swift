@@ -67,7 +67,9 @@ struct KindsCommand: ParsableCommand {
                 }
             }
         }
-        print("| write | \(sizes[0]) pages | \(sizes[1]) | the longest | grows most in | there |")
+        print(
+            "| write | mean, \(sizes[0]) pages | mean, \(sizes[1]) pages | longest "
+                + "| grows most in | its means |")
         print("|---|---:|---:|---:|---|---:|")
         for write in AppWrites.Kind.allCases.map(\.rawValue) + [Self.list] {
             if let feeds = compared[write] { print(Self.line(write, feeds)) }

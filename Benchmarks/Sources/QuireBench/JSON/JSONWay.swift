@@ -16,7 +16,7 @@ struct JSONWay {
     /// Files that are no page of questions.
     let skipped: Int
 
-    /// Pages to a commit, as the tool does it.
+    /// Pages to a commit. The tool takes up to 32, so it waits for fewer flushes.
     private static let batch = 16
 
     init(folders: [String], key: String?, scratch: String) throws {
