@@ -63,10 +63,13 @@ extension Draft {
             || page[(cut + 1)...].contains { places[$0].map { $0 < at } ?? false }
     }
 
+    /// True if page numbers or offsets say where a page belongs, also as links (R26.9).
+    var hasPositions: Bool { state.isNumbered || state.options.paging == .pages }
+
     /// R6. Returns true if only the numbering says that these entries, which the answer shows in another
     /// order, stand in the cached one: between unverified joins and gaps none of them is out of order.
     func wasClaimed(_ shown: [Int], _ places: EntryMap) throws(Interruption) -> Bool {
-        guard state.options.paging == .pages, let first = shown.compactMap({ places[$0] }).min(),
+        guard hasPositions, let first = shown.compactMap({ places[$0] }).min(),
             let last = shown.compactMap({ places[$0] }).max()
         else { return false }
         var run = 0
@@ -88,6 +91,28 @@ extension Draft {
             lowest[run] = place
         }
         return true
+    }
+
+    /// R6, R26.10. Handles what a page of an `append-only` feed lacks between its upper side and its first
+    /// anchor, and what only the numbering put directly above that anchor: the anchors have moved, and it
+    /// stays below the page.
+    mutating func doubtClaimed(_ page: [Int], upper: Upper) throws(Interruption) {
+        guard state.options.order == .appendOnly, hasPositions, ticket.operation != .recorded else { return }
+        let places = places()
+        let anchors = page.filter { places[$0] != nil }
+        guard let first = anchors.first.map({ places[$0]! }), !anchors.contains(where: { isNewer($0) })
+        else { return }
+        let start: Int
+        switch upper {
+        case .head: start = 0
+        case .entry(let entry): start = places[entry]! + 1
+        case .unknown: return
+        }
+        guard start < first, rows[first - 1].isGap || state.entries[anchors[0]].isUnverified,
+            try !entries(in: rows[start..<first]).isEmpty
+        else { return }
+        moved += anchors
+        rowsWithout(anchors)
     }
 
     private mutating func note(claim lower: Int, _ why: Doubt) { claims.append((lower, why)) }

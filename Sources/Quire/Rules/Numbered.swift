@@ -52,7 +52,11 @@ extension Draft {
     /// R6. Moves entries that the answer shows on the other side of the border.
     mutating func lift(_ strays: [Int], from rest: inout [Int]) throws(Interruption) {
         if strays.isEmpty { return }
-        if state.options.order == .appendOnly { throw .refused(.contradiction) }
+        if state.options.order == .appendOnly {
+            let places = places()
+            let known = rest.filter { places[$0] != nil }
+            if try !wasClaimed(known, places) { throw .refused(.contradiction) }
+        }
         ignored += strays.filter { isNewer($0) }
         moved += strays.filter { !isNewer($0) }
         rowsWithout(moved)

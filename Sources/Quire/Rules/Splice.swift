@@ -8,6 +8,7 @@ extension Draft {
         if page.isEmpty { return }
         try doubtRisen(page)
         try doubtEqualKeys(page, upper: upper, lower: lower)
+        try doubtClaimed(page, upper: upper)
         let places = places()
         let anchors = page.filter { places[$0] != nil }
         var window = try window(page, anchors, places, upper: upper, lower: lower)
@@ -38,8 +39,7 @@ extension Draft {
         rows = try putBack(staying, in: all, page: page, old: old)
         if isRecorded && state.options.order.hasKeys { try reopen(old, beside: staying) }
         accepted = page
-        let isPositional = state.isNumbered || state.options.paging == .pages
-        if isPositional && !isRecorded { try doubtKept() }
+        if hasPositions && !isRecorded { try doubtKept() }
         if state.options.order == .stable { try requireOrderAround(page, from: above.count) }
     }
 

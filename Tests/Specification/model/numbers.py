@@ -228,7 +228,7 @@ class Numbers:
 
     def lift(self, strays, rest):
         """R6. Entries of the answer that stand on the other side of the border have moved."""
-        if strays and self.feed.order == "append-only":
+        if strays and self.feed.order == "append-only" and not self.was_claimed([id for id in rest if id in self.where()]):
             raise Refused("contradiction")
         self.out.ignored += [id for id in strays if self.is_newer(id)]
         self.out.moved += [id for id in strays if not self.is_newer(id)]

@@ -20,6 +20,7 @@ class Splice:
             return
         self.doubt_risen(page)
         self.doubt_equal_keys(page, upper, lower)
+        self.doubt_claimed(page, upper)
         rows, where = self.rows, self.where()
         anchors = [id for id in page if id in where]
         in_page = set(page)
@@ -202,6 +203,22 @@ class Splice:
         self.out.moved += moved
         self.rows_without(moved)
 
+    def doubt_claimed(self, page, upper):
+        """R6, R26.10. What an append-only page lacks between its upper side and its first anchor, and what only the
+        numbering put directly above that: the anchors have moved, and it stays below the page."""
+        feed, where = self.feed, self.where()
+        anchors = [id for id in page if id in where]
+        if feed.order != "append-only" or not (feed.numbered() or feed.paging == "pages") or upper is None or not anchors \
+                or self.ticket.op == "recorded":
+            return
+        start, first = 0 if upper == HEAD else where[upper] + 1, where[anchors[0]]
+        lacking = [row for row in self.rows[start:first] if isinstance(row, str)]
+        apart = first > 0 and (isinstance(self.rows[first - 1], Gap) or anchors[0] in feed.unverified)
+        if not lacking or not apart or any(self.is_newer(id) for id in anchors):
+            return
+        self.out.moved += anchors
+        self.rows_without(anchors)
+
     def doubt_risen(self, page):
         """R6. If a first page shows that posts rise without a larger key, an anchor below a post that the page lacks may
         be one of them: it has moved, and that post stays below the page. Keys that do not descend speak for no
@@ -229,7 +246,7 @@ class Splice:
         """R6. In a feed read by links that are positions only what lies between unverified joins is known to be in
         order: the numbering may have put a whole run into the wrong place."""
         feed, where, run, runs = self.feed, self.where(), 0, {}
-        if feed.paging != "pages":
+        if feed.paging != "pages" and not feed.numbered():
             return False
         for row in self.rows:
             run += isinstance(row, Gap) or row in feed.unverified
