@@ -107,6 +107,28 @@ enum Need: Error, Hashable {
     indirect case gaps(Int, SoughtGaps)
 }
 
+extension Interruption {
+    /// What a rule that stopped needs.
+    var need: Need {
+        switch self {
+        case .needs(let need): return need
+        case .refused(let verdict, _):
+            preconditionFailure("\(verdict) is an outcome of a rule, not an error")
+        }
+    }
+}
+
+extension Need {
+    /// The unloaded span concerned.
+    var run: Int {
+        switch self {
+        case .all(let run), .top(let run), .bottom(let run), .key(let run, _),
+            .counts(let run), .sought(let run, _), .gaps(let run, _):
+            run
+        }
+    }
+}
+
 /// The gaps that a rule looks for.
 enum SoughtGaps: Hashable {
     /// Those that this link fills from above.

@@ -95,7 +95,7 @@ extension WriteSession {
         if effect.placements.isEmpty { return }
         var fresh: [Placement] = []
         fresh.reserveCapacity(effect.placements.count)
-        var (unknown, size): (UInt64, Int) = (0, 0)
+        var (unknown, size, found): (UInt64, Int, FoundBodies?) = (0, 0, nil)
         let ids = new.index.ids
         let shared = loader.elsewhere.entries(in: new.index)
         try new.entries.withUnsafeMutableBufferPointer { entries in
@@ -121,11 +121,12 @@ extension WriteSession {
                     version: effect.posts[placement.post].version,
                     detail: effect.posts[placement.post].detail, hasBody: !body.isEmpty)
                 let old = entries[at].body
-                if try isMet && (old.record == 0 || !isEqual(old, effect.bytes[body])) {
+                if try isMet && (old.record == 0 || !isEqual(old, effect.bytes[body], &found)) {
                     fresh.append(placement)
                     size += body.count
                 } else if let before, !entries[at].hasSameBody(as: before) {
                     try repoint(ids[at], to: entries[at], at: loader.elsewhere[ids[at]])
+                    found = nil
                 }
             }
         }

@@ -17,7 +17,8 @@ extension WriteSession {
         var entry = before
         let isTaken = entry.meets(version: version, detail: body.isEmpty ? .full : detail, hasBody: true)
         if body.isEmpty { entry.newest = nil }
-        let isSame = before.body.record == 0 ? body.isEmpty : try isEqual(before.body, body[...])
+        var found: FoundBodies?
+        let isSame = try isEqual(before.body, body[...], &found)
         if isSame || !isTaken {
             if !entry.hasSameBody(as: before) && !entry.isPlaceholder {
                 try repoint(id, to: entry, at: positions, patch)

@@ -227,13 +227,23 @@ final class WriteSession {
         return try use(BodyStore(transaction: transaction).bytes(body))
     }
 
-    /// Returns true if a stored body has these bytes.
-    func isEqual(_ body: BodyReference, _ bytes: ArraySlice<UInt8>) throws(QuireError) -> Bool {
+    /// A body record that was read. Valid until the session writes.
+    typealias FoundBodies = (number: UInt64, bytes: UnsafeRawBufferPointer)
+
+    /// Returns true if a stored body has these bytes. `found` is the record that was read last, nil for none:
+    /// the bodies of a page mostly are in one.
+    func isEqual(
+        _ body: BodyReference, _ bytes: ArraySlice<UInt8>, _ found: inout FoundBodies?
+    ) throws(QuireError) -> Bool {
         if Int(body.length) != bytes.count { return false }
         if let openBodies, openBodies.number == body.record {
             return openBodies.isEqual(body, bytes)
         }
-        let stored = try BodyStore(transaction: transaction).bytes(body)
+        if body.record == 0 { return bytes.isEmpty }
+        if found?.number != body.record {
+            found = (body.record, try BodyStore(transaction: transaction).record(body.record))
+        }
+        let stored = try BodyStore.bytes(body, in: found!.bytes)
         return bytes.withUnsafeBytes { stored.isEqual(to: $0) }
     }
 
@@ -373,27 +383,5 @@ final class WriteSession {
         counters.entries &+= UInt64(bitPattern: Int64(difference.entriesAdded))
         note(difference.changes, in: loader.feed)
         noteChunks(difference.chunks, of: loader.feed)
-    }
-}
-
-extension Interruption {
-    /// What a rule that stopped needs.
-    fileprivate var need: Need {
-        switch self {
-        case .needs(let need): return need
-        case .refused(let verdict, _):
-            preconditionFailure("\(verdict) is an outcome of a rule, not an error")
-        }
-    }
-}
-
-extension Need {
-    /// The unloaded span concerned.
-    var run: Int {
-        switch self {
-        case .all(let run), .top(let run), .bottom(let run), .key(let run, _),
-            .counts(let run), .sought(let run, _), .gaps(let run, _):
-            run
-        }
     }
 }
