@@ -57,7 +57,7 @@ struct ListPlace {
     // MARK: The id
 
     /// Objects that are wrapped around a post.
-    private static let wrappers: Set<String> = [
+    static let wrappers: Set<String> = [
         "node", "data", "post", "item", "resource", "attributes", "actor", "member", "object", "record", "id",
     ]
 
@@ -88,10 +88,22 @@ struct ListPlace {
         return list?.lowercased().hasPrefix(stem) == true ? 89 : 55
     }
 
+    /// The score of a name that is that of an id, and no title.
+    static let leastOfID = 50
+
+    /// True for the name of an id that a post keeps, and that is not one of its delivery.
+    static func isKeptID(_ member: Int, _ outline: JSONOutline) -> Bool {
+        guard let score = score(member, in: nil, outline), score >= leastOfID else { return false }
+        let name = outline.key(member).lowercased()
+        return !["last", "latest", "recent", "impression", "request", "session", "trac"].contains {
+            name.contains($0)
+        }
+    }
+
     private static let longestName = scores.keys.map(\.utf8.count).max() ?? 0
 
-    /// Returns the field with a value of its own for each item.
-    private static func identity(
+    /// Returns the field with a value of its own for each item; rather one that no two different items share.
+    static func identity(
         of items: [Int], _ list: String?, _ outline: JSONOutline
     ) -> (path: String, score: Int)? {
         let objects = items.filter { outline.nodes[$0].kind == .object }
@@ -99,9 +111,14 @@ struct ListPlace {
         // The first may be a row that is not a post.
         guard let first = objects.dropFirst().first ?? objects.first else { return nil }
         var best: (path: String, score: Int)?
+        var isOwn = false
         func consider(_ keys: [String], _ score: Int) {
-            guard best.map({ score > $0.score }) ?? true, isDistinct(keys, objects, outline) else { return }
-            best = (keys.map(escaped).joined(separator: "."), score)
+            if isOwn, let best, score <= best.score { return }
+            guard isDistinct(keys, objects, outline) else { return }
+            let shared = SharedIDs(at: keys, of: objects, in: outline)
+            if shared.isMostly { return }
+            if shared.count > 0, let best, isOwn || score <= best.score { return }
+            (best, isOwn) = ((keys.map(escaped).joined(separator: "."), score), shared.count == 0)
         }
         for member in outline.children(of: first) {
             if let score = score(member, in: list, outline) { consider([outline.key(member)], score) }

@@ -181,6 +181,8 @@ struct Mark: Sendable {
 struct IDField: Sendable {
     var path: FieldPath
     var type: Profile.IDType
+    /// The ids of other lists of the API, whose items have this field, too.
+    var instead: [FieldPath] = []
 }
 
 struct KeyField: Sendable {

@@ -65,7 +65,8 @@ private struct Contents: Decodable {
             id: try fields.object("id") {
                 IDField(
                     path: try $0.path("path") ?? .here,
-                    type: try $0.choice("type", among: Profile.IDType.allCases) ?? .any)
+                    type: try $0.choice("type", among: Profile.IDType.allCases) ?? .any,
+                    instead: try $0.paths("instead"))
             } ?? fields.missing("id"),
             key: try fields.key("key"), version: try fields.key("version"),
             sequence: try fields.path("sequence"),

@@ -14,7 +14,11 @@ extension Profile {
         add("signs", signs.isEmpty ? nil : signs.map { printable($0) }.joined(separator: " or "))
         add("items", itemsInWords)
         add("post", post.keys.isEmpty ? nil : "\(post) of the item")
-        add("id", "\(id.path) of the item, \(id.type.inWords)")
+        let instead = id.instead.map(\.text).joined(separator: " or ")
+        add(
+            "id",
+            "\(id.path) of the item, \(id.type.inWords)"
+                + (instead.isEmpty ? "" : "; \(instead), if all items have one"))
         add("key", key.map { "\($0.path), \($0.type.inWords)" })
         add("version", version.map { "\($0.path), \($0.type.inWords)" })
         add("next", next.map { $0.inWords("last") } ?? "not told")

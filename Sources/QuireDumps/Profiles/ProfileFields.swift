@@ -17,7 +17,8 @@ struct ProfileFields {
     static let known: [String: Set<String>] = [
         "name": [], "title": [], "mark": ["path", "contains"], "signs": [], "items": [], "items_absent": [],
         "lines": [],
-        "sequence": [], "post": [], "opaque_rows": [], "id": ["path", "type"], "key": ["path", "type"],
+        "sequence": [], "post": [], "opaque_rows": [], "id": ["path", "type", "instead"],
+        "key": ["path", "type"],
         "version": ["path", "type"], "next": links, "previous": links,
         "self": places.union(["query", "request"]),
         "request": ["below", "above", "newer", "around", "size", "page", "offset", "token", "body"],

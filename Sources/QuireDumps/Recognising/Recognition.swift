@@ -234,7 +234,7 @@ extension Recognition {
         for item in objects {
             guard let inner = JSONOutline(outline.slice(outline.nodes[item].range)) else { continue }
             let recognizer = Recognizer(wishes: wishes, envelope: nil, outline: inner)
-            let response = wishes.items == nil ? recognizer.known() : try? recognizer.find()
+            let response = try? wishes.items == nil ? recognizer.known() : recognizer.find()
             guard let found = response, !found.profile.items.keys.isEmpty else { continue }
             let list = inner.find(found.profile.items.keys).map { Array(inner.children(of: $0)) } ?? []
             return Recognition(found, wishes, nil, inner, list)

@@ -24,7 +24,7 @@ final class Recognizer {
 
     /// Returns the profile; throws what would help if there is none.
     func find() throws(DumpError) -> Found {
-        if let found = known() { return found }
+        if let found = try known() { return found }
         if let error = ErrorDocument(outline) { throw DumpError(.data, error.sentence) }
         if let found = related() { return found }
         return try unknown()
@@ -39,7 +39,7 @@ final class Recognizer {
     ///
     /// A profile has to fit as it is. With a field that was named by hand, one that asks for little else
     /// would fit any list that has the field.
-    func known() -> Found? {
+    func known() throws(DumpError) -> Found? {
         var trials: [[String]: [UInt8]] = [:]
         var fits: [ProfileFit] = []
         for api in KnownAPI.all where isPossible(api) {
@@ -48,7 +48,8 @@ final class Recognizer {
             let fit = api.fit(bytes, envelope)
             if fit.fits && fit.posts > 0 { fits.append(fit) }
         }
-        guard let profile = ProfileFit.ranked(fits).lazy.compactMap({ self.wished($0.profile) }).first else {
+        let fitting = ProfileFit.ranked(fits).lazy.compactMap({ self.wished($0.profile) }).first
+        guard let profile = try fitting.map({ profile throws(DumpError) in try identified(profile) }) else {
             return nil
         }
         let (items, id) = (profile.items, profile.id.path)
@@ -68,6 +69,46 @@ final class Recognizer {
         } catch { return nil }
         let api = KnownAPI(profile)
         return api.fit(trial(of: api), envelope).posts > 0 ? profile : nil
+    }
+
+    /// Returns a profile that fits with the id that tells its items apart: their own, where the items of
+    /// another list of the API have the profile's id, too. Throws if they have none.
+    private func identified(_ profile: Profile) throws(DumpError) -> Profile {
+        let id = profile.id.path
+        guard wishes.id == nil, !id.keys.isEmpty, profile.sequence == nil, !profile.isLines,
+            let list = outline.find(profile.items.keys)
+        else { return profile }
+        let items = outline.children(of: list).filter { outline.nodes[$0].kind == .object }
+        if let own = ownID(of: items, profile) { return profile.changed(by: [.id(own)]) ?? profile }
+        let isMixed = profile.id.instead.contains { own in
+            items.contains { outline.find(own.keys, from: $0) != nil }
+        }
+        let shared = SharedIDs(at: id.keys, of: items, in: outline)
+        if shared.count == 0 && !isMixed { return profile }
+        if let found = ListPlace.identity(of: items, profile.items.keys.last, outline),
+            found.score >= ListPlace.leastOfID, found.path != id.text,
+            let path = try? FieldPath(found.path), isInAll(items, path),
+            SharedIDs(at: path.keys, of: items, in: outline).count == 0
+        {
+            return profile.changed(by: [.id(path)]) ?? profile
+        }
+        if !isMixed && !shared.isMostly { return profile }
+        throw DumpError(
+            .data,
+            "its items have \"\(id)\" as those of profile \(profile.name), but other items have the same, and no "
+                + "field of theirs differs for each like an id; --id names it")
+    }
+
+    /// Returns the id of another list of the API, if all these items have one.
+    private func ownID(of items: [Int], _ profile: Profile) -> FieldPath? {
+        if items.isEmpty { return nil }
+        return profile.id.instead.first { isInAll(items, $0) }
+    }
+
+    private func isInAll(_ items: [Int], _ path: FieldPath) -> Bool {
+        items.allSatisfy { item in
+            outline.find(path.keys, from: item).map { outline.nodes[$0].kind != .null } ?? false
+        }
     }
 
     /// Compares an API with the outline. That is much cheaper than trying its profile.
@@ -127,10 +168,12 @@ final class Recognizer {
         let apis = KnownAPI.all.filter { $0.hasFrame && ($0.signs == 0 || hasSign($0)) }
         let inDocument = apis.map { api in api.frame.inDocument.count { isThere($0, from: 0, rootBits) } }
         for place in places.prefix(6) {
-            guard let id = wishes.id ?? place.id?.path, let paths = place.paths(id) else { continue }
+            let items = outline.children(of: place.node).filter { outline.nodes[$0].kind == .object }
             let around = outline.find(Array(place.keys.dropLast())) ?? 0
             let bits = outline.keyBits(of: around)
             for (api, inDocument) in zip(apis, inDocument) {
+                let own = wishes.id ?? ownID(of: items, api.profile)?.text
+                guard let id = own ?? place.id?.path, let paths = place.paths(id) else { continue }
                 let frame = inDocument + api.frame.aroundList.count { isThere($0, from: around, bits) }
                 guard let score = score(api, frame, place, paths.id) else { continue }
                 relations.append(Relation(api: api, place: place, paths: paths, score: score))

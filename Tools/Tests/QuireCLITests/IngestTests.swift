@@ -10,6 +10,7 @@ struct IngestTests {
         "elapsed_ms", "bytes", "dry_run", "against_order", "fitting_order", "open_head", "outdated",
         "unplaced",
         "unplaced_count", "missing_pages", "pages_before", "pages_empty", "pages_repeated",
+        "sharing_id", "telling_field",
     ]
     private static let keyed = ["--order", "bump", "--key", "last_activity_date"]
 
@@ -252,5 +253,25 @@ struct IngestTests {
         let count = try #require(stat["pages"])
         #expect(stat["posts"] == count * 10 && (count % 16 == 0 || count == 600))
         #expect(try box.quire("check", box.cache).out == "no findings\n")
+    }
+
+    @Test("posts that share the id of another one of their page are counted, and are findings")
+    func sharedIDs() throws {
+        let box = try Sandbox()
+        let rows = (0..<5).map { #"{"answer_id": \#(901 + $0), "question_id": \#($0 < 3 ? 77 : 55)}"# }
+        try box.write("a.json", #"{"items": [\#(rows.joined(separator: ", "))], "has_more": false}"#)
+        let found = try box.quire("ingest", box.cache, "found", box.path("a.json"), "--exit-code")
+        #expect(found.status == 0 && found.out.contains("5 received: 5 new"), "\(found)")
+        let named = ["ingest", box.cache, "named", box.path("a.json"), "--profile", "stackexchange"]
+        let run = try box.quire(named + ["--exit-code"])
+        #expect(run.status == 1 && run.out.contains("2 new, 0 known already, 3 repeated"), "\(run)")
+        #expect(
+            run.lines.contains {
+                $0.hasPrefix("  3 posts are missing: ") && $0.contains("answer_id; --id names")
+            }, "\(run)")
+        let line = try box.quire(named + ["--json"]).object()
+        #expect(line["sharing_id"] == 3 && line.text("telling_field") == "answer_id")
+        let again = try box.quire("ingest", box.cache, "id", box.path("a.json"), "--id", "answer_id")
+        #expect(again.status == 0 && again.out.contains("5 new"), "\(again)")
     }
 }

@@ -185,6 +185,33 @@ struct PullRecognitionTests {
         #expect(last?["key"] as? Int == 1_700_005_692, "\(String(describing: last))")
     }
 
+    /// Eight answers, four to each question.
+    @Test("a list whose id does not tell its posts apart is not whole", arguments: [true, false])
+    func sharedIDs(isNamed: Bool) async throws {
+        let server = try await LoopbackServer.start { _ in
+            let rows = (0..<8).map {
+                #"{"answer_id": \#(900 - $0), "question_id": \#(90 - $0 / 4), "#
+                    + #""last_activity_date": \#(1_700_000_900 - $0)}"#
+            }
+            return .json(#"{"items": [\#(rows.joined(separator: ","))], "has_more": false}"#)
+        }
+        let box = try Sandbox()
+        let profile = isNamed ? ["--profile", "stackexchange"] : []
+        let run = try await PullProcess(
+            box, ["f", server.address + "/answers?pagesize=8", "--pause", "0s", "--exit-code"] + profile
+        ).end()
+        // A later call does not see the pages again, but the posts are still missing.
+        let again = try await box.pull("f", "--exit-code")
+        if isNamed {
+            #expect(run.status == 1 && run.out.contains("6 posts share ids"), "\(run)")
+            #expect(run.out.contains("answer_id; --id names"), "\(run)")
+            #expect(again.status == 1 && again.out.contains("6 posts share ids"), "\(again)")
+        } else {
+            #expect(run.status == 0 && run.out.contains("8 posts (8 new"), "\(run)")
+            #expect(again.status == 0 && again.out.contains("whole"), "\(again)")
+        }
+    }
+
     @Test("a failure names the server with its port")
     func port() async throws {
         let server = try await LoopbackServer.start { _ in .json("{}", status: 404) }

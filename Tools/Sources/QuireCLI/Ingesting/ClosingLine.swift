@@ -31,6 +31,10 @@ struct ClosingLine: Encodable {
     let pagesRepeated: Int
     let received: Int
     let removed: Int
+    /// Posts that share the id of another one of their page, but are other posts.
+    let sharingID: Int
+    /// A field in which they differ.
+    @OrNull var tellingField: String?
     /// Received posts that have no place in the feed, because the server showed them above posts that stand
     /// higher; at most 256.
     let unplaced: [String]
@@ -64,11 +68,15 @@ struct ClosingLine: Encodable {
         pagesRepeated = totals.pagesRepeated ?? 0
         received = totals.received
         removed = totals.removed
+        sharingID = totals.sharingID ?? 0
+        tellingField = totals.tellingField
         updated = totals.updated
     }
 
     /// True if nothing suggests that a post may be missing.
-    var isFine: Bool { inSequence && againstOrder == 0 && unplacedCount == 0 && pagesRepeated == 0 }
+    var isFine: Bool {
+        inSequence && againstOrder == 0 && unplacedCount == 0 && pagesRepeated == 0 && sharingID == 0
+    }
 
     /// Returns the lines for people.
     func summary(_ info: FeedInfo, _ recognition: Recognition?) -> [String] {
@@ -78,7 +86,7 @@ struct ClosingLine: Encodable {
             info.placeholders == 0
             ? [] : ["  \(counted(info.placeholders, "post has no body", "posts have no body")) yet"]
         let end =
-            (recognition.map { ["  " + $0.sentence] } ?? []) + missing + evidence + bodies + [
+            (recognition.map { ["  " + $0.sentence] } ?? []) + missing + sharing + evidence + bodies + [
                 "  now \(continuity.sentence)"
             ]
         if received + updated + moved + removed + gapsOpened + gapsClosed + pagesFailed == 0 {
@@ -118,6 +126,11 @@ struct ClosingLine: Encodable {
             ? ["  there is no file for page \(names)"] : ["  there are no files for pages \(names)\(rest)"]
     }
 
+    /// The line about posts that share the id of another.
+    private var sharing: [String] {
+        sharingID == 0 ? [] : ["  " + sharedIDs(sharingID, tellingField)]
+    }
+
     /// The lines about evidence against the order of the feed.
     private var evidence: [String] {
         var lines: [String] = []
@@ -135,4 +148,14 @@ struct ClosingLine: Encodable {
         if let fittingOrder { lines.append("  the order that would fit, for a new feed: \(fittingOrder)") }
         return lines
     }
+}
+
+/// Says that posts are missing because they share an id, and what helps.
+func sharedIDs(_ count: Int, _ field: String?) -> String {
+    let difference = field.map { " in \(shown($0, limit: 60))" } ?? ""
+    let posts =
+        count == 1
+        ? "1 post is missing: another one of its page has its id, and differs"
+        : "\(grouped(count)) posts are missing: others of their pages have their ids, and differ"
+    return "\(posts)\(difference); --id names what tells them apart, for a new feed"
 }

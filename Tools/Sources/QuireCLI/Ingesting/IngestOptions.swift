@@ -159,7 +159,7 @@ struct RunOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
             "Exit with 1 if posts may be missing: after gaps, an open head, answers that contradict the "
-                + "order of the feed, or posts that could not be placed."))
+                + "order of the feed, posts that could not be placed, or posts that share an id."))
     var exitCode = false
 
     @Flag(help: "Continue where the last run with the same files stopped or was killed.")

@@ -13,6 +13,10 @@ struct IngestTotals: Codable {
     var new = 0
     var duplicates = 0
     var duplicatesInPage = 0
+    /// Posts that share the id of another one of their page. Nil in runs of earlier versions.
+    private(set) var sharingID: Int?
+    /// A field in which such posts differ.
+    private(set) var tellingField: String?
     /// Posts not placed: deleted or outdated meanwhile, or above a post that the server says is above them
     /// (R9).
     var ignored = 0
@@ -34,6 +38,12 @@ struct IngestTotals: Codable {
     }
 
     mutating func addRepeated() { pagesRepeated = (pagesRepeated ?? 0) + 1 }
+
+    mutating func add(_ shared: SharedIDs) {
+        if shared.count == 0 { return }
+        sharingID = (sharingID ?? 0) + shared.count
+        tellingField = tellingField ?? shared.field
+    }
 
     mutating func add(_ outcome: Outcome, _ answer: Answer, _ page: InputPage, isListOfIDs: Bool) {
         pages += 1

@@ -252,6 +252,9 @@ struct Ingestion {
         if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
         effect.point.totals.add(
             outcome, answer, page.input, isListOfIDs: feed.options.paging == .ids)
+        if outcome.duplicatesInPage > 0, let received = page.input.answer {
+            effect.point.totals.add(SharedIDs(in: received, of: destination.profile))
+        }
         for place in effect.empties.follow(page.number, answer.next) {
             fail("\(place): refused: \(Self.sentence(for: .empty))", at: place, &effect)
         }

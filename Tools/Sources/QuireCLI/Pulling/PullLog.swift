@@ -102,6 +102,8 @@ struct EndLine: Encodable, Sendable {
     /// By how many posts the feed is shorter than before.
     var removed = 0
     var requests = 0
+    /// How many posts are missing because they share the id of another one of their page.
+    var sharingID = 0
     var stopped: Stop
     var tailEnd = false
     let type = "end"
@@ -119,7 +121,13 @@ struct EndLine: Encodable, Sendable {
 
     private enum CodingKeys: CodingKey {
         case againstOrder, bodiesMissing, endAssumed, feed, gaps, headOpen, new, opensAt, posts, ranked
-        case reason, removed, requests, stopped, tailEnd, type, unverified, whole
+        case reason, removed, requests, sharingID, stopped, tailEnd, type, unverified, whole
+    }
+
+    /// Takes posts into account that the feed cannot hold.
+    mutating func lose(_ loss: SharedIDCount.Loss) {
+        (whole, sharingID) = (false, loss.posts)
+        if stopped == .whole { (stopped, reason) = (.stuck, sharedIDs(loss.posts, loss.field)) }
     }
 
     init(feed: String, stopped: Stop) { (self.feed, self.stopped) = (feed, stopped) }
@@ -148,6 +156,7 @@ struct EndLine: Encodable, Sendable {
         } else if !tailEnd {
             missing.append(isTailUnknown ? "the end was not seen" : "the list goes on below the last post")
         }
+        if sharingID > 0 { missing.append(counted(sharingID, "post shares an id", "posts share ids")) }
         if bodiesMissing > 0 {
             missing.append(counted(bodiesMissing, "body is missing", "bodies are missing"))
         }

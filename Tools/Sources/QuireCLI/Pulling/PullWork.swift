@@ -58,14 +58,14 @@ struct PullWork: Sendable {
         _ setup: Setup, _ meter: Meter, _ discretion: PullDiscretion, _ log: PullLog
     ) async throws -> EndLine {
         let telling = discretion.telling(setup.feed, keyIsVersion: setup.keyIsVersion)
-        let repeated = RepeatedPages()
+        let (repeated, shared) = (RepeatedPages(), SharedIDCount(setup.source.profile))
         let empty = EmptyRun()
         let fresh = FreshLinks(log, words: discretion.words)
         let pager = Pager(
             setup.feed, source: setup.source,
             interceptors: [
                 empty.interceptor, meter.interceptor, discretion.failures, fresh.interceptor, telling,
-                repeated.interceptor, setup.links.interceptor,
+                repeated.interceptor, shared.interceptor, setup.links.interceptor,
             ],
             // Bodies of a list of ids are asked for one at a time.
             options: PagerOptions(
@@ -74,7 +74,7 @@ struct PullWork: Sendable {
             clock: discretion.clock(clock))
         let puller = Puller(
             pager, limits, meter, clock, asksForBodies: setup.hasBodies, isSyndication: setup.isSyndication,
-            repeated, tell: discretion.words)
+            repeated, shared, tell: discretion.words)
         var name = setup.feed.name
         while true {
             var line = try await puller.round()
@@ -93,6 +93,7 @@ struct PullWork: Sendable {
             meter.beginRound()
             fresh.beginRound()
             empty.beginRound()
+            shared.beginRound()
         }
     }
 

@@ -41,15 +41,17 @@ final class Puller {
     /// Each reset costs all requests anew. A program that resets a feed again and again gets it empty.
     private static let resetLimit = 5
     private let repeated: RepeatedPages
+    private let shared: SharedIDCount
 
     /// - Parameter tell: Makes a message printable: without secrets.
     init(
         _ pager: Pager, _ limits: PullLimits, _ meter: Meter, _ clock: PagerClock, asksForBodies: Bool,
-        isSyndication: Bool, _ repeated: RepeatedPages, tell: @escaping @Sendable (String) -> String
+        isSyndication: Bool, _ repeated: RepeatedPages, _ shared: SharedIDCount,
+        tell: @escaping @Sendable (String) -> String
     ) {
         (feed, self.pager, self.limits, self.meter) = (pager.feed, pager, limits, meter)
         (self.clock, self.asksForBodies, self.tell) = (clock, asksForBodies, tell)
-        (self.isSyndication, self.repeated) = (isSyndication, repeated)
+        (self.isSyndication, self.repeated, self.shared) = (isSyndication, repeated, shared)
     }
 
     private struct Progress: Equatable {
@@ -310,6 +312,7 @@ final class Puller {
                 line.reason = stuck.values.min()
             }
             line.isRefused = isRefused
+            if let loss = try shared.known(of: feed) { line.lose(loss) }
             return line
         }
     }
