@@ -57,6 +57,22 @@ import Testing
         #expect(try temporary.cache.check().isEmpty)
     }
 
+    /// The pages say their links, but not by which link they were asked for: the numbers tell.
+    @Test(arguments: [OrderClass.stable, .bump, .keyless, .ranked])
+    func everyNumberedArrival(order: OrderClass) throws {
+        let temporary = try TemporaryCache()
+        for pages in Self.arrivals where order.hasKeys || pages[0] == pages.min() {
+            let feed = try temporary.cache.feed(
+                named: "\(pages)", options: FeedOptions(order: order, paging: .cursor))
+            var crawl = Crawl(startingAt: .head(page: 1))
+            for page in pages {
+                #expect(try !feed.ingest(answer(page), page: page, of: &crawl).isUnchanged)
+            }
+            #expect(try segments(of: feed) == consecutive(pages.sorted()), "\(pages)")
+        }
+        #expect(try temporary.cache.check().isEmpty)
+    }
+
     /// The pages of each segment; each page must be whole.
     private func segments(of feed: Feed) throws -> [[Int]] {
         let rows = try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) }

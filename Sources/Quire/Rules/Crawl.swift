@@ -125,6 +125,10 @@ public struct Crawl: Sendable, Hashable {
         pages.descending.lazy.drop { $0.number >= number }
     }
 
+    /// The last entry of the page after this one, if that was recorded by its number alone, before this page
+    /// said which link leads there.
+    func endBelow(_ number: Int) -> PostID? { isKnown(linkTo: number + 1) ? nil : pages[number + 1]?.end }
+
     /// What a page adds to a crawl.
     struct Step {
         let number: Int
@@ -182,6 +186,15 @@ extension FeedState {
         ticketNumbers += 1
         _ = tick()
         return record
+    }
+
+    /// R25.2. Gives the page that ends at this entry the link that leads to it, if it has another one: its
+    /// number in the crawl, because the page above it had not arrived.
+    mutating func name(pageEndingAt end: PostID?, by link: Link, insteadOf own: Link) {
+        guard case .token = link, let entry = end.flatMap({ cached($0) }), let page = page(of: entry),
+            page.own == own
+        else { return }
+        pages[page.number]!.own = link
     }
 
     /// R25.4. Links the head to the page above a crawl's topmost page if the crawl began further down. Only

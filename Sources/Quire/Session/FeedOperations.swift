@@ -188,6 +188,7 @@ extension WriteSession {
             answer.next = .token("page=\(number + 1)")
         }
         let end = try crawl.known(above: number)?.end.map { try name(of: $0, in: feed) }
+        let below = try crawl.endBelow(number).map { try name(of: $0, in: feed) }
         let replaced = replacedBodies
         let answerNow = answer
         var (earlier, shown): (PostID?, PostID?)
@@ -197,6 +198,7 @@ extension WriteSession {
             focus: { loader in
                 try Self.requireList(loader.record, for: "pages of a crawl")
                 try loader.load(posts: answerNow.posts.lazy.map(\.id))
+                if let below { try loader.load(posts: [below]) }
                 earlier = try self.load(lastEndOf: crawl, above: number, loader)
                 try loader.load(edges: [loader.record.tail.number])
                 if loader.record.head.link != .end { try loader.loadTop() }
@@ -211,7 +213,12 @@ extension WriteSession {
                     judged = Judgement(outcome: Outcome(.stale, reason: "no-such-gap"))
                     return judged.effect(of: answerNow)
                 }
+                let counted = Link.token("page=\(number + 1)")
+                state.name(pageEndingAt: below, by: answerNow.next, insteadOf: counted)
                 judged = try state.ingest(answerNow, ticket)
+                if !judged.isAccepted {
+                    state.name(pageEndingAt: below, by: counted, insteadOf: answerNow.next)
+                }
                 if judged.isAccepted { state.nameHead(above: number, in: crawl, answerNow) }
                 if judged.placed == nil { shown = answerNow.posts.last { state.cached($0.id) != nil }?.id }
                 return judged.effect(of: answerNow)

@@ -182,6 +182,31 @@ struct CrawlFolderTests {
         #expect(try ids(box.cache) == ids(box.path("folder.quire")))
     }
 
+    @Test(
+        "numbers join pages whose links are tokens, in an archive and as arguments, in any order",
+        arguments: ["1 3 2", "2 6 5 4 3 1", "5 1 4 2 6 3"], [true, false])
+    func tokens(order: String, hasTimes: Bool) throws {
+        try ranked(1...6)
+        let numbers = order.split(separator: " ").compactMap { Int($0) }
+        for number in numbers where hasTimes {
+            let items = (0..<6).map {
+                #"{"id": "p\#(number)-\#($0)", "created_at": \#(1_700_000_000 - 6 * number - $0)}"#
+            }
+            try box.write(
+                "pages/\(number).json",
+                #"{"rows": [\#(items.joined(separator: ", "))], "next": "t\#(number + 1)"}"#)
+        }
+        _ = try box.shell("tar cf a.tar \(numbers.map { "pages/\($0).json" }.joined(separator: " "))")
+        for inputs in [[box.path("a.tar")], numbers.map { file("\($0).json") }] {
+            let cache = box.path("\(inputs.count).quire")
+            let run = try box.quire(["ingest", cache, "f"] + inputs + ["--exit-code"])
+            #expect(run.status == 0 && run.out.contains(hasTimes ? "order bump" : "order ranked"), "\(run)")
+            let all = numbers.sorted().flatMap { number in (0..<6).map { "p\(number)-\($0)" } }
+            #expect(try ids(cache) == all)
+            #expect(try box.quire("check", cache).out == "no findings\n")
+        }
+    }
+
     /// The posts of the feed f, top first, and its gaps.
     private func ids(_ cache: String) throws -> [String] {
         try box.quire("show", cache, "f", "-n", "999", "--json").objects().map {
