@@ -228,6 +228,45 @@ extension RepairTests {
         #expect(try cache.feeds().map(\.name) == (isLost ? ["a"] : ["a", "b"]))
     }
 
+    /// A feed whose posts are all lost is open above until the head is asked for, though it is empty.
+    @Test(
+        arguments: [("bodies", .cursor), ("chunks", .cursor), ("chunks", .ids)] as [(String, Paging)],
+        [true, false])
+    func allIsLost(_ damage: (table: String, paging: Paging), _ isEmptyOnServer: Bool) throws {
+        let storage = try TemporaryCache()
+        let feed = try storage.cache.feed(named: "f", options: FeedOptions(paging: damage.paging))
+        var answer = Answer(next: .end)
+        for id in (1...9 as ClosedRange<UInt64>).reversed() {
+            answer.append(id: PostID(id), body: [1, 2, 3])
+        }
+        _ = try feed.ingest(answer, for: feed.plan(.head).request!.ticket)
+        let path = storage.folder + "/copy.quire"
+        try storage.cache.copy(to: path)
+        do {
+            let cache = try Cache(at: path)
+            try cache.environment.write { transaction in
+                var keys: [(table: Table, key: [UInt8])] = []
+                try transaction.forEachRecord { key, _ in
+                    let owner = Table.owner(of: key)!.table
+                    if owner.name.description == damage.table { keys.append((owner, Array(owner.key(key)!))) }
+                }
+                for (table, key) in keys { try transaction.delete(table, key) }
+            }
+        }
+        let report = try Cache.repair(at: path)
+        #expect(report.feeds.map(\.posts) == [0] && !report.feeds[0].isWhole, "\(report)")
+        let cache = try Cache(at: path)
+        let repaired = try cache.feed(named: "f")
+        func info() throws -> FeedInfo { try cache.withSnapshot { try $0.info(of: repaired) } }
+        #expect(try info().isHeadOpen && !info().isInSequence && info().tail != .end)
+        #expect(try cache.check() == [])
+        if isEmptyOnServer { answer = Answer(next: .end) }
+        _ = try repaired.ingest(answer, for: repaired.plan(.head).request!.ticket)
+        #expect(try info().isInSequence && info().tail == .end)
+        #expect(try info().posts == (isEmptyOnServer ? 0 : 9))
+        #expect(try cache.check() == [])
+    }
+
     /// The last commit of the log has another number, as after a flipped bit of its key: the repaired log
     /// goes on there, and reaches back as far as it must.
     @Test func aCommitOfAnotherNumber() throws {

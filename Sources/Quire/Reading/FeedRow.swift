@@ -151,8 +151,9 @@ public struct FeedInfo: Sendable, Hashable {
     /// The number of rows in a server's page, if it is known: given, or learned (R26.6).
     public let rowsPerPage: Int?
 
-    /// True if posts may be missing above the first one. Only the answer to a head request ends that (R25.4).
-    public var isHeadOpen: Bool { posts > 0 && head != .end }
+    /// True if posts may be missing above the first one, or in a feed that lost all of them to damage. Only
+    /// the answer to a head request ends that (R25.4).
+    public var isHeadOpen: Bool { head != .end }
 
     /// True if no post is known to be missing: there is no gap, and the head is closed. The tail may go on.
     /// Look at ``unverifiedJoins`` too: those depend on correct page numbers.

@@ -140,6 +140,7 @@ struct RebuildBatch {
         if isIDs {
             try state.setRows(state.rows)
             _ = state.assignGapIDs(since: before)
+            if state.serverRows.isEmpty && !rows.isEmpty { openEnds(of: &state) }
         } else {
             try evict(leaving, from: &state)
         }
@@ -151,9 +152,18 @@ struct RebuildBatch {
     private func evict(_ leaving: [PostID], from state: inout FeedState) throws(Interruption) {
         let (head, tail) = (state.head, state.tail)
         try state.evict(leaving)
-        if state.serverRows.isEmpty { return }
+        if state.serverRows.isEmpty {
+            if !leaving.isEmpty { openEnds(of: &state) }
+            return
+        }
         if state.head != head && state.head.link == .end { state.head = state.newEdge(.unknown) }
         if state.tail != tail && state.tail.link == .end { state.tail = state.newEdge(.unknown) }
+    }
+
+    /// Opens the ends of a feed that has lost all posts. Else it would count as one that never had any.
+    private func openEnds(of state: inout FeedState) {
+        state.head = state.newEdge(.unknown)
+        state.tail = state.newEdge(.unknown)
     }
 
     private func place(_ id: PostID, _ entry: Entry, in state: inout FeedState) {

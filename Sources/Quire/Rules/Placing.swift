@@ -97,7 +97,7 @@ extension Draft {
         }
         rows = []
         tail = state.newEdge(link, triedLinks: triedLinks)
-        if ticket.operation == .refresh { head = state.newEdge(state.head.link) }  // R2
+        if ticket.operation == .refresh { head = state.newEdge(.end) }  // R2; nothing lies above a first page
         guard link == .more, state.isNumbered, let span = ticket.span else { return }
         var search = Search(nil)
         search.skip = (span.start + span.rows) / state.unit

@@ -124,6 +124,9 @@ struct CacheDump: Equatable {
             }
             (above, isAfterGap) = (place, false)
         }
+        if above == nil && !old.isEmpty && after.head == .end && !isAfterGap {
+            mistakes.append("all is lost, and nothing says so")
+        }
         let isWhole = before.tail == .end && above.map { $0 == old.count - 1 } ?? old.isEmpty
         if after.tail == .end && !isWhole { mistakes.append("a hole at the tail") }
         return mistakes

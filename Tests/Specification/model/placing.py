@@ -61,7 +61,7 @@ class Placing:
         self.rows, tried_links = [], self.tail.tried_links + (ticket.own,) if ticket.op == "down" else ()
         self.tail = feed._edge(link, tried_links=tried_links)
         if ticket.op == "refresh":                            # R2: of two refreshes only the first to arrive counts
-            self.head = feed._edge(feed.head.link)
+            self.head = feed._edge(END)                       # nothing lies above a first page
         if link == MORE and feed.numbered() and ticket.start is not None:
             step = (ticket.start + ticket.rows) // feed.unit()
             self.tail.search = Search("", skip=step, blanks=blanks + 1)
