@@ -214,10 +214,11 @@ private struct SpaceHistory {
         // which posts the answer placed is the business of the rules: they show its body now
         let rows = try RowReader(transaction: session.transaction, feed: feed).rows(after: nil, limit: .max)
         let shown = Dictionary(uniqueKeysWithValues: rows.compactMap(\.post).map { ($0.id, $0.body) })
+        var found: WriteSession.FoundBodies?
         store(
             try answer.posts.filter { post in
                 guard let body = shown[post.id] else { return false }
-                return try session.isEqual(body, answer.bytes[post.body])
+                return try session.isEqual(body, answer.bytes[post.body], &found)
             }
             .map { ($0.id, Array(answer.bytes[$0.body])) }
             .filter { bodies[$0.0]?.bytes != $0.1 })
