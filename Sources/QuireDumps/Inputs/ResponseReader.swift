@@ -88,6 +88,7 @@ final class ResponseReader: DocumentReader {
         if let keyed = try? PageParser(profile: dated, limit: parser.limit).read(bytes, name: place) {
             response = keyed
         }
+        if !response.answer.posts.isEmpty { response.asked = .head }
         return InputPage(.response(response), kind: .syndication, place: place)
     }
 }

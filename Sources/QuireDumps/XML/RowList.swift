@@ -40,8 +40,7 @@ final class RowList: XMLList {
 
     func startField(_ name: String, _ attributes: XMLParser.Attributes, depth: Int) {}
     func endField(depth: Int) {}
-    func startOther(_ name: String, depth: Int) {}
-
+    func startOther(_ name: String, _ attributes: XMLParser.Attributes, depth: Int) {}
     func endOther(depth: Int) {}
 
     func text(_ bytes: UnsafeBufferPointer<UInt8>) {}

@@ -5,6 +5,8 @@ import Quire
 ///
 /// A link that is relative starts at the `xml:base` in force, else at the link of the RSS channel, if that
 /// stands before the item, else at the address of the document.
+///
+/// A document is the top of its list, unless it says that it lies below another one.
 final class SyndicationList: XMLList {
     let kind = InputPage.Kind.syndication
     private let options: InputOptions
@@ -31,6 +33,10 @@ final class SyndicationList: XMLList {
     private var base: String?
     /// The address of the document; then that of the site, as an RSS channel says it.
     private var site: String?
+    private let origin: String?
+    private(set) var links = SyndicationLinks()
+    /// True once a page or a broken item came: what follows is not the start of the document.
+    private var hasBegun = false
     private var isInChannel = false
     /// The current field and its text so far.
     private var field: Field?
@@ -40,7 +46,8 @@ final class SyndicationList: XMLList {
 
     /// Creates a list; `origin` is the address of the document, if it is known.
     init(_ options: InputOptions, place: String, origin: String? = nil) {
-        (self.options, self.place, site) = (options, place, origin)
+        (self.options, self.place) = (options, place)
+        (self.origin, site) = (origin, origin)
     }
 
     func isRecord(_ name: String, depth: Int) -> Bool {
@@ -75,7 +82,8 @@ final class SyndicationList: XMLList {
         if depth == 1 { endField() }
     }
 
-    func startOther(_ name: String, depth: Int) {
+    func startOther(_ name: String, _ attributes: XMLParser.Attributes, depth: Int) {
+        if links.read(name, attributes, origin: origin) { return (field, value) = (nil, []) }
         // Of RSS without a namespace, and of RSS 1.0, but not of Atom.
         let isSite = depth == 3 && isInChannel && ["link", "http://purl.org/rss/1.0/ link"].contains(name)
         if depth == 2 { isInChannel = name.split(separator: " ").last == "channel" }
@@ -120,7 +128,7 @@ final class SyndicationList: XMLList {
         endPage()
         let message = "\(printable(place, limit: 400)): item \(count): \(reason)"
         pages.append(InputPage(.failure(DumpError(.data, message)), kind: kind, place: place))
-        above = nil
+        (above, hasBegun) = (nil, true)
     }
 
     private func endPage() {
@@ -132,7 +140,13 @@ final class SyndicationList: XMLList {
         for item in all {
             answer.append(id: item.id, key: haveDates ? item.date : nil, body: item.body)
         }
-        var page = InputPage(.response(Response(answer)), kind: kind, place: place)
+        var response = Response(answer)
+        if !hasBegun {
+            response.asked = links.isBelow ? .below : .head
+            response.own = links.own.map(Link.token)
+        }
+        hasBegun = true
+        var page = InputPage(.response(response), kind: kind, place: place)
         page.repeated = above == nil ? 0 : 1
         pages.append(page)
         above = posts.last
@@ -146,6 +160,10 @@ final class SyndicationList: XMLList {
 
     func finish(isWhole: Bool) -> [InputPage] {
         endPage()
+        if case .response(var response)? = pages.last?.content, isWhole {
+            response.answer.next = links.next
+            pages[pages.count - 1].content = .response(response)
+        }
         if count == 0 && isWhole {
             pages = [InputPage(.response(Response(Answer())), kind: kind, place: place)]
         }

@@ -10,13 +10,6 @@ public final class SyndicationParser {
     private var parser: XMLParser!
     private var recordStart: Int?
     private var recordDepth = 0
-    /// The addresses of the document's own links by relation.
-    private var links: [String: String] = [:]
-    private var isComplete = false
-    private var isArchive = false
-
-    private static let atom = "http://www.w3.org/2005/Atom link"
-    private static let history = "http://purl.org/syndication/history/1.0"
 
     /// Returns what an RSS or Atom document holds; `name` is used in messages. An item with neither an id nor
     /// a link is a row that is not a post.
@@ -76,15 +69,8 @@ public final class SyndicationParser {
                 answer.append(id: post.id, key: areDated ? post.key : nil, body: part.bytes[post.body])
             }
         }
-        answer.next = next
+        answer.next = list.links.next
         return Response(answer)
-    }
-
-    private var next: Link {
-        if isComplete { return .end }
-        if let address = links["next"] ?? links["prev-archive"] { return .token(address) }
-        let isLast = isArchive || links["previous"] != nil || links["prev"] != nil
-        return isLast ? .end : .unknown
     }
 }
 
@@ -100,15 +86,8 @@ extension SyndicationParser: XMLParser.Delegate {
         } else if list.isRecord(name, depth: parser.depth) {
             (recordStart, recordDepth) = (parser.index, parser.depth)
             list.startRecord(attributes)
-        } else if name == Self.atom, let relation = attributes["rel"], let address = attributes["href"] {
-            let complete = resolved(address, against: attributes.base ?? origin)
-            links[relation.lowercased()] = links[relation.lowercased()] ?? complete
-        } else if name == "\(Self.history) complete" {
-            isComplete = true
-        } else if name == "\(Self.history) archive" {
-            isArchive = true
         } else {
-            list.startOther(name, depth: parser.depth)
+            list.startOther(name, attributes, depth: parser.depth)
         }
     }
 

@@ -81,7 +81,7 @@ final class XMLReader: DocumentReader, XMLParser.Delegate {
             (recordStart, recordDepth) = (parser.index, parser.depth)
             list.startRecord(attributes)
         } else {
-            list.startOther(name, depth: parser.depth)
+            list.startOther(name, attributes, depth: parser.depth)
         }
     }
 
@@ -129,7 +129,7 @@ protocol XMLList: AnyObject {
     func startField(_ name: String, _ attributes: XMLParser.Attributes, depth: Int)
     func endField(depth: Int)
     /// Starts an element that is not in a post.
-    func startOther(_ name: String, depth: Int)
+    func startOther(_ name: String, _ attributes: XMLParser.Attributes, depth: Int)
     func endOther(depth: Int)
     /// Text of the element that started last, in a post or not.
     func text(_ bytes: UnsafeBufferPointer<UInt8>)

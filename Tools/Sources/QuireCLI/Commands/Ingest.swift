@@ -28,7 +28,8 @@ struct Ingest: ToolCommand {
             shows what one with another number shows is passed over, as its page may be missing. Pages \
             without posts at the end are no error. Without the first page the feed is open above. Where \
             the request of a response was recorded, that decides \
-            what the response is: the head as of then, a page below another, or what lies above a post.
+            what the response is: the head as of then, a page below another, or what lies above a post. RSS, Atom \
+            and JSON Feed are the head as of then, unless a link or numbers in the names join them.
 
             A data dump is a whole list. A newer one of the same site updates what has changed, adds what \
             is new and removes what is gone.

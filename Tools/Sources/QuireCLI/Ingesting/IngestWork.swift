@@ -145,9 +145,14 @@ struct IngestWork {
     ) throws -> ClosingLine {
         let info = try destination.info()
         var evidence = ingestion.point.totals.evidence ?? OrderEvidence()
-        if let feed = destination.feed { evidence = try evidence.withoutPlaced(in: feed) }
+        var totals = ingestion.point.totals
+        if let feed = destination.feed {
+            let unplaced = evidence.unplacedCount
+            evidence = try evidence.withoutPlaced(in: feed)
+            totals.duplicates += unplaced - evidence.unplacedCount  // the feed knows them now
+        }
         var line = ClosingLine(
-            ingestion.point.totals, evidence, info, elapsed: elapsed, isDryRun: runOptions.dryRun,
+            totals, evidence, info, elapsed: elapsed, isDryRun: runOptions.dryRun,
             isInterrupted: info != nil && ingestion.point.isInterrupted, missingPages: missing,
             pagesBefore: before)
         if let order = info?.options.order {

@@ -35,6 +35,8 @@ struct Ingestion {
     private struct Page {
         var input: InputPage
         let number: Int?
+        /// True if its number is in the name of its file.
+        let isNumberedByName: Bool
         /// True if it shows posts in another order than an earlier page.
         let isContradiction: Bool
     }
@@ -106,7 +108,9 @@ struct Ingestion {
             isContradiction = watch.contradicts(answer)
         }
         waiting.pages.append(
-            Page(input: page, number: number, isContradiction: isContradiction))
+            Page(
+                input: page, number: number, isNumberedByName: waiting.numbering.hasNames,
+                isContradiction: isContradiction))
         waiting.bytes += page.size
     }
 
@@ -245,8 +249,9 @@ struct Ingestion {
         guard let (outcome, answer) = try outcome(of: page, response, in: feed, batch, &effect) else {
             return Self.refusal(of: page, page.input.answer?.posts.isEmpty == true ? .empty : .island)
         }
+        effect.point.totals.evidence?.add(outcome, in: feed.options.order)
         if page.input.kind == .response {
-            effect.point.totals.evidence?.add(
+            effect.point.totals.evidence?.addAnswer(
                 outcome, isContradiction: page.isContradiction, in: feed.options.order)
         }
         if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
@@ -277,13 +282,17 @@ struct Ingestion {
             guard let request = try batch[feed].plan(place).request else { return nil }
             return (try batch[feed].ingest(response.answer, for: request.ticket), response.answer)
         }
-        var advanced = effect.crawl
+        var (advanced, documents) = (effect.crawl, effect.point.documents ?? DocumentChain())
+        var response = response
+        if page.input.kind == .syndication {
+            response = documents.placed(response, isNumbered: page.isNumberedByName)
+        }
         let counted = page.number.map { $0 + (effect.point.shift ?? 0) }
         let (answer, number) = response.place(number: counted, in: &advanced)
         let outcome = try batch[feed].ingest(answer, page: number, of: &advanced)
         // The crawl continues as if a refused page did not exist.
         if !outcome.isUnchanged {
-            effect.crawl = advanced
+            (effect.crawl, effect.point.documents) = (advanced, documents)
             if let number, let given = page.number { effect.point.shift = number - given }
         }
         return (outcome, answer)

@@ -51,10 +51,15 @@ struct Numbering: Codable, Equatable {
 
     private static func isNumber(_ number: Int?) -> Bool { number.map { $0 <= Crawl.numberLimit } ?? false }
 
+    /// A file of RSS, Atom or JSON Feed is often named by the date of its poll: `20240501.xml`.
+    private static func isDate(of page: InputPage) -> Bool {
+        page.kind == .syndication && page.number ?? 0 > 99_999
+    }
+
     /// Returns the number of the next page, which may be the first of a file with a number. Nil for a page
     /// that follows the cached ones.
     mutating func number(of page: InputPage) -> Int? {
-        if Self.isNumber(page.number) {
+        if Self.isNumber(page.number) && !Self.isDate(of: page) {
             if series ?? page.series != page.series { hasNames = false }
             series = page.series
         } else if page.response != nil {

@@ -17,12 +17,16 @@ struct OrderEvidence: Codable {
     /// Limits the names, because the attribute that stores them is small.
     private static let nameBytes = 64
 
-    /// Adds the outcome of a page. `isContradiction` is true if it showed posts in another order than an
-    /// earlier page.
-    mutating func add(_ outcome: Outcome, isContradiction: Bool, in order: OrderClass) {
+    /// Adds whether an answer of an API contradicts the order. `isContradiction` is true if it showed posts
+    /// in another order than an earlier page.
+    mutating func addAnswer(_ outcome: Outcome, isContradiction: Bool, in order: OrderClass) {
         let hasMoved = order != .bump && order != .ranked && !outcome.moved.isEmpty
         let contradicts = isContradiction && order != .ranked
         if contradicts || hasMoved || !outcome.disorder.isEmpty { answers += 1 }
+    }
+
+    /// Adds the posts of a page that were not placed.
+    mutating func add(_ outcome: Outcome, in order: OrderClass) {
         // A post that a bump feed drops is at the place of its larger key.
         if order == .bump { outdated += outcome.ignored.count }
         for id in (order == .bump ? [] : outcome.ignored) + outcome.unplaced {

@@ -12,6 +12,8 @@ struct ResumePoint: Codable {
     /// page lies.
     var shift: Int?
     var totals = IngestTotals()
+    /// Nil in runs of earlier versions.
+    var documents: DocumentChain? = DocumentChain()
     var isDone = false
     /// True if a table ended before its end: the file is cut, or broken.
     var isCut: Bool? = nil
