@@ -16,7 +16,7 @@ final class ListReader: DocumentReader {
     private let responses: PageParser
     private let items: PageParser
     private var isDone = false
-    /// The last item of the previous page, unless something was missing after it.
+    /// The last item of the previous page that is a post, unless something was missing after it.
     private var last: [UInt8]?
     private var ready: [InputPage] = []
 
@@ -159,8 +159,12 @@ final class ListReader: DocumentReader {
         let document = wrapped(window.part(first.range.lowerBound..<end.range.upperBound), after: last)
         guard let answer = try? items.parse(document, name: place) else { return false }
         add(.response(Response(answer)), repeated: last == nil ? 0 : 1)
-        last = bytes(of: end)
+        last = answer.opaqueRows == 0 ? bytes(of: end) : found.lazy.map(bytes).last(where: isPost) ?? last
         return true
+    }
+
+    private func isPost(_ item: [UInt8]) -> Bool {
+        (try? items.parse(wrapped(item, after: nil), name: place))?.posts.isEmpty == false
     }
 
     /// Adds pages with the items before and after each broken one.

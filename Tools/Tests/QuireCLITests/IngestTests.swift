@@ -8,7 +8,7 @@ struct IngestTests {
         "updated", "moved", "removed", "gaps_opened", "gaps_closed", "in_sequence", "interrupted",
         "unverified",
         "elapsed_ms", "bytes", "dry_run", "against_order", "fitting_order", "open_head", "outdated",
-        "unplaced",
+        "opaque_rows", "unplaced",
         "unplaced_count", "missing_pages", "pages_before", "pages_empty", "pages_repeated",
         "sharing_id", "telling_field",
     ]

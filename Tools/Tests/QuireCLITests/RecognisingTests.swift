@@ -161,6 +161,23 @@ struct RecognisingTests {
             try box.quire("profiles", "--explain", box.path("a.xml")).out.contains("no profile is needed"))
     }
 
+    @Test("rows without an id are received and counted, and join nothing", arguments: [[], ["--id", "id"]])
+    func rowsWithoutID(options: [String]) throws {
+        let box = try Sandbox()
+        func list(_ count: Int) -> [String] {
+            (1...count).reversed().map { "{\($0 % 10 == 1 ? "" : "\"id\": \($0), ")\"at\": \($0)}" }
+        }
+        try box.write("a.json", "[\(list(100).joined(separator: ", "))]")
+        let run = try box.quire(["ingest", box.cache, "a", box.path("a.json")] + options)
+        #expect(run.status == 0, "\(run)")
+        #expect(run.lines.contains("  100 received: 90 new, 0 known already, 10 without an id"), "\(run)")
+        // the last row of each page but the last is one of them
+        try box.write("b.jsonl", list(2_500).joined(separator: "\n"))
+        let long = try box.quire(["ingest", box.cache, "b", box.path("b.jsonl"), "--json"] + options).object()
+        #expect(long["received"] == 2_500 && long["new"] == 2_250 && long["opaque_rows"] == 250)
+        #expect(long["duplicates"] == 0 && long["unverified"] == 0 && long["pages"] == 3)
+    }
+
     @Test("fill says why a gap is still open")
     func fill() throws {
         let box = try Sandbox()

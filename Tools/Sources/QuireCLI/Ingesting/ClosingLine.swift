@@ -19,6 +19,8 @@ struct ClosingLine: Encodable {
     let interrupted: Bool
     let moved: Int
     let new: Int
+    /// Received rows without an id, which are no posts.
+    let opaqueRows: Int
     let openHead: Bool
     let outdated: Int
     /// Numbers between those of the files for which there is no file; at most 256.
@@ -67,6 +69,7 @@ struct ClosingLine: Encodable {
         pagesFailed = totals.pagesFailed
         pagesRepeated = totals.pagesRepeated ?? 0
         received = totals.received
+        opaqueRows = totals.opaqueRows ?? 0
         removed = totals.removed
         sharingID = totals.sharingID ?? 0
         tellingField = totals.tellingField
@@ -107,11 +110,12 @@ struct ClosingLine: Encodable {
         let repeats =
             duplicatesInPage == 0
             ? "" : ", \(grouped(duplicatesInPage)) repeated within a page"
+        let rows = opaqueRows == 0 ? "" : ", \(grouped(opaqueRows)) without an id"
         return dryRun + [
             "\(shown(name)): \(counted(pages, "page"))\(others), \(sized(bytes))\(time)"
         ] + earlier + [
             "  \(grouped(received)) received: \(grouped(new)) new, "
-                + "\(grouped(duplicates)) known already\(old)\(repeats)",
+                + "\(grouped(duplicates)) known already\(old)\(repeats)\(rows)",
             "  \(grouped(updated)) updated, \(grouped(moved)) moved, \(grouped(removed)) removed",
             "  \(counted(gapsOpened, "gap")) opened, \(grouped(gapsClosed)) closed",
         ] + end

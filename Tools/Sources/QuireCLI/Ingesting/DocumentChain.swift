@@ -24,7 +24,8 @@ struct DocumentChain: Codable {
         return response
     }
 
-    /// A page says its own address, or at least leads further than the one before, and does not begin above it.
+    /// A page says its own address, or at least leads further than the one before and shows nothing of its
+    /// top.
     private func follows(_ response: Response) -> Bool {
         guard response.asked == .head, let next else { return response.asked == .below }
         if let own = response.own { return own == .token(next) }

@@ -17,6 +17,8 @@ struct IngestTotals: Codable {
     private(set) var sharingID: Int?
     /// A field in which such posts differ.
     private(set) var tellingField: String?
+    /// Rows without an id, which are no posts. Nil in runs of earlier versions.
+    private(set) var opaqueRows: Int?
     /// Posts not placed: deleted or outdated meanwhile, or above a post that the server says is above them
     /// (R9).
     var ignored = 0
@@ -47,7 +49,8 @@ struct IngestTotals: Codable {
 
     mutating func add(_ outcome: Outcome, _ answer: Answer, _ page: InputPage, isListOfIDs: Bool) {
         pages += 1
-        received += answer.posts.count - page.repeated
+        received += answer.posts.count + answer.opaqueRows - page.repeated
+        opaqueRows = (opaqueRows ?? 0) + answer.opaqueRows
         // Ids whose posts are still missing are no new posts for the engine, but new in the list.
         new +=
             isListOfIDs
