@@ -192,17 +192,23 @@ struct HostileInputTests {
         }
     }
 
-    @Test("a record above the limit ends the list, in lines, arrays and documents")
+    @Test("a line above the limit is passed over; an item above it ends an array or a document")
     func recordLimit() throws {
         let folder = try InputFolder()
         let long = #"{"id": 2, "t": "\#(String(repeating: "x", count: 300_000))"}"#
         for (document, picture) in [
-            ("{\"id\": 1}\n\(long)\n{\"id\": 3}\n", ["[1]", "!"]), ("[{\"id\": 1}, \(long)]", ["[1]", "!"]),
+            ("{\"id\": 1}\n\(long)\n{\"id\": 3}\n", ["[1]", "!", "[3]"]),
+            ("{\"id\": 1}\n\n\(long)\n\(long)\n{\"id\": 3}", ["[1]", "!", "!", "[3]"]),
+            ("{\"id\": 1}\n{\"items\": [\(long)]}", ["[1]", "!"]),
+            ("[{\"id\": 1}, \(long)]", ["[1]", "!"]),
             ("{\"items\": [\(long)]}", ["!"]), ("[\(long)]", ["!"]),
         ] {
             let reading = try Reading(folder.write("d", document)) { $0.recordLimit = 200_000 }
             #expect(reading.picture == picture)
             #expect(reading.messages.last?.contains("limit") == true, "\(reading.messages)")
+            let isArray = document.hasPrefix("[{\"id\": 1}")
+            #expect(reading.pages.last?.isCut == isArray, "\(reading.pages)")
+            #expect(reading.messages.last?.contains("so the rest was not read") == isArray)
         }
     }
 

@@ -29,8 +29,10 @@ final class ElementReader {
     let layout: Layout
     /// False to read only what has arrived already.
     var waits = true
-    /// Why the list ended too early.
+    /// Why the list ended too early, or the next line cannot be read.
     private(set) var failure: (kind: DumpError.Kind, message: String)?
+    /// Where a line in the document begins that is above the limit. ``skipLine()`` goes on after it.
+    private var longLine: Int?
     private let window: ByteWindow
     private let limit: Int
     private var count = 0
@@ -50,8 +52,26 @@ final class ElementReader {
         }
     }
 
+    /// True if the next line is above the limit.
+    var isAtLongLine: Bool { longLine != nil }
+
+    /// Removes the line that is above the limit, and what is before it, from the window.
+    func skipLine() {
+        guard let start = longLine else { return }
+        window.drop(start - window.offset)
+        var end = window.index(of: UInt8(ascii: "\n"), from: 0)
+        while end == nil {
+            window.drop(window.count)
+            if !window.extend() { break }
+            end = window.index(of: UInt8(ascii: "\n"), from: 0)
+        }
+        if let end { window.drop(end + 1) }
+        count += 1
+        (failure, longLine) = (nil, nil)
+    }
+
     /// Starts again at the first element, if nothing has been dropped since.
-    func rewind() { (count, isInArray) = (0, false) }
+    func rewind() { (count, isInArray, failure, longLine) = (0, false, nil, nil) }
 
     private func line(from start: Int) -> Element? {
         var (start, at) = (start, start)
@@ -59,7 +79,10 @@ final class ElementReader {
             let newline = window.index(of: UInt8(ascii: "\n"), from: at)
             guard let end = newline ?? (window.isAtEnd ? window.count : nil) else {
                 at = window.count
-                if !goOn(from: start) && !window.isAtEnd { return nil }
+                if !goOn(from: start) && !window.isAtEnd {
+                    if failure != nil { longLine = window.offset + start }
+                    return nil
+                }
                 continue
             }
             if newline == nil && window.failure != nil { return nil }  // the line may be incomplete
@@ -140,7 +163,9 @@ final class ElementReader {
     private func goOn(from start: Int) -> Bool {
         if !waits { return false }
         if window.count - start > limit {
-            failure = (.limit, "\(layout.noun) \(count + 1) is above the limit of \(megabytes(limit)) MB")
+            let rest = layout == .lines ? "" : ", so the rest was not read"
+            let name = "\(layout.noun) \(count + 1)"
+            failure = (.limit, "\(name) is above the limit of \(megabytes(limit)) MB\(rest)")
             return false
         }
         return window.extend()

@@ -44,21 +44,26 @@ final class ListReader: DocumentReader {
         return ready.removeFirst()
     }
 
-    private func add(_ content: InputPage.Content, repeated: Int = 0) {
+    private func add(_ content: InputPage.Content, repeated: Int = 0, isCut: Bool = false) {
         let kind = self.content == .responses ? InputPage.Kind.response : .items
         var page = InputPage(content, kind: kind, place: place)
-        page.repeated = repeated
+        (page.repeated, page.isCut) = (repeated, isCut)
         ready.append(page)
     }
 
-    /// Ends the list. Gives the reason if it ended too early.
+    /// Ends the list, or goes on after a line that is above the limit. Gives the reason if it ended too
+    /// early.
     private func end() {
-        isDone = true
+        isDone = !elements.isAtLongLine
         if let failure = window.failure {
-            add(.failure(failure))
+            add(.failure(failure), isCut: isDone)
         } else if let failure = elements.failure {
             let place = printable(place, limit: 400)
-            add(.failure(DumpError(failure.kind, "\(place): \(failure.message)")))
+            add(.failure(DumpError(failure.kind, "\(place): \(failure.message)")), isCut: isDone)
+        }
+        if elements.isAtLongLine {
+            elements.skipLine()
+            last = nil
         }
     }
 
@@ -93,6 +98,7 @@ final class ListReader: DocumentReader {
             at = element.next
         }
         if content == nil && hasResponse { content = .responses }
+        if content == nil, reason == nil, elements.isAtLongLine { return end() }
         if content == nil { return refuse(reason) }
         elements.rewind()
     }
@@ -119,7 +125,9 @@ final class ListReader: DocumentReader {
     /// Gives up, since these are neither responses nor items. The reason is why an array is not a response.
     private func refuse(_ reason: DumpError?) {
         isDone = true
-        if elements.layout == .lines, let reason { return add(.failure(reason)) }
+        if elements.layout == .lines, let reason {
+            return add(.failure(reason), isCut: elements.isAtLongLine)
+        }
         let reader = ResponseReader(window, responses, .never, place: place)
         if let page = reader.next() { ready.append(page) }
     }

@@ -64,7 +64,9 @@ final class XMLReader: DocumentReader, XMLParser.Delegate {
         ready += list?.finish(isWhole: failure == nil) ?? []
         if let failure, !isPassedOver {
             let kind = list?.kind ?? .syndication
-            ready.append(InputPage(.failure(failure), kind: kind, place: place))
+            var page = InputPage(.failure(failure), kind: kind, place: place)
+            page.isCut = list != nil
+            ready.append(page)
         }
     }
 

@@ -179,6 +179,37 @@ struct DumpTests {
         #expect(try box.quire("check", box.cache).status == 0)
     }
 
+    @Test("a line above the record limit is a gap; a list that is cut is an interrupted ingest")
+    func listsThatEndEarly() throws {
+        let box = try Sandbox()
+        let lines = (1...40).reversed().map { id in
+            let text = String(repeating: "x", count: id == 30 ? 1_200_000 : 9)
+            return "{\"id\": \(id), \"created_at\": \(1_700_000_000 + id), \"t\": \"\(text)\"}"
+        }
+        try box.write("long.jsonl", lines.joined(separator: "\n"))
+        try box.write("long.json", "[\(lines.joined(separator: ","))]")
+        func ingest(_ feed: String, _ name: String) throws -> Run {
+            try box.quire("ingest", box.cache, feed, box.path(name), "--record-limit", "1MiB", "--json")
+        }
+        let long = try ingest("lines", "long.jsonl")
+        #expect(long.status == 65 && long.err.contains("long.jsonl: line 11 is above the limit of 1.0 MB\""))
+        #expect(try long.object()["new"] == 39 && long.object()["gaps_opened"] == 1, "\(long)")
+        let array = try ingest("array", "long.json")
+        #expect(array.err.contains("item 11 is above the limit of 1.0 MB, so the rest was not read"))
+        let whole = (1...40_000).reversed().map { "{\"id\": \($0), \"created_at\": \(1_700_000_000 + $0)}" }
+        try box.write("whole.jsonl", whole.joined(separator: "\n"))
+        _ = try box.shell("gzip -c whole.jsonl | head -c 90000 > cut.jsonl.gz")
+        let cut = try ingest("cut", "cut.jsonl.gz")
+        for (feed, run) in [("array", array), ("cut", cut)] {
+            #expect(try run.status == 65 && run.object().flag("interrupted") == true, "\(run)")
+            #expect(try run.object().flag("in_sequence") == false)
+            let gaps = try box.quire("gaps", box.cache, feed, "--exit-code")
+            #expect(gaps.status == 1 && gaps.lines.contains("1 interrupted ingest"), "\(gaps)")
+        }
+        #expect(try ingest("cut", "whole.jsonl").object().flag("in_sequence") == true)
+        #expect(try box.quire("check", box.cache).status == 0)
+    }
+
     @Test("--strict and --max-errors stop in time; --errors-to takes the errors")
     func errors() throws {
         let box = try Sandbox()

@@ -15,7 +15,7 @@ struct ClosingLine: Encodable {
     let gapsClosed: Int
     let gapsOpened: Int
     let inSequence: Bool
-    /// True if not all was read, or not all of a table.
+    /// True if not all was read, or not all of a list.
     let interrupted: Bool
     let moved: Int
     let new: Int

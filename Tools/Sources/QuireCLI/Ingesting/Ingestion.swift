@@ -231,6 +231,7 @@ struct Ingestion {
         _ page: Page, at now: Int64, in feed: Feed, _ batch: borrowing Batch, _ effect: inout Effect
     ) throws -> String? {
         guard var response = page.input.response else {
+            if page.input.isCut { effect.point.isCut = true }
             if case .rows = page.input.kind { effect.point.isCut = true }
             return Self.problem(of: page)
         }

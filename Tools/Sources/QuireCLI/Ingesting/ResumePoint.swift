@@ -15,9 +15,9 @@ struct ResumePoint: Codable {
     /// Nil in runs of earlier versions.
     var documents: DocumentChain? = DocumentChain()
     var isDone = false
-    /// True if a table ended before its end: the file is cut, or broken.
+    /// True if a table or another list ended before its end: the file is cut, or broken.
     var isCut: Bool? = nil
-    /// True if the run has not read all, or not all of a table.
+    /// True if the run has not read all, or not all of a list.
     var isInterrupted: Bool { !isDone || isCut == true }
     /// The options that say how the inputs are read: `--format items`.
     var reading: [String]? = nil
@@ -39,7 +39,7 @@ struct ResumePoint: Codable {
         return (decoded, try Crawl(checkpoint: crawl))
     }
 
-    /// Returns true if the last run of a feed has not read all, or not all of a table. What a feed lacks that
+    /// Returns true if the last run of a feed has not read all, or not all of a list. What a feed lacks that
     /// is pulled, it knows by its links.
     static func isInterrupted(_ feed: Feed, _ snapshot: borrowing Snapshot) throws -> Bool {
         guard let stored = try snapshot.attribute(attribute, of: feed),
