@@ -187,9 +187,13 @@ extension Recognition {
                 self = found
                 return
             }
-            let recognizer = Recognizer(wishes: wishes, envelope: nil, outline: outline)
-            let found = try recognizer.find()
-            self.init(found, wishes, nil, outline, items)
+            do throws(DumpError) {
+                let found = try Recognizer(wishes: wishes, envelope: nil, outline: outline).find()
+                self.init(found, wishes, nil, outline, items)
+            } catch {
+                guard let found = Self.ofResponses(outline, wishes) else { throw error }
+                self = found
+            }
         } catch {
             throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
         }
@@ -238,6 +242,23 @@ extension Recognition {
             guard let found = response, !found.profile.items.keys.isEmpty else { continue }
             let list = inner.find(found.profile.items.keys).map { Array(inner.children(of: $0)) } ?? []
             return Recognition(found, wishes, nil, inner, list)
+        }
+        return nil
+    }
+
+    /// Recognises the elements of an array that are responses of an unknown API. Returns nil if not most of
+    /// them have the list of the first one that has one.
+    private static func ofResponses(_ outline: JSONOutline, _ wishes: Wishes) -> Recognition? {
+        let documents = Array(outline.children(of: 0))
+        for document in documents.prefix(8) where outline.nodes[document].kind == .object {
+            guard let inner = JSONOutline(outline.slice(outline.nodes[document].range)),
+                let found = try? ofResponse(inner, nil, wishes), !found.profile.items.keys.isEmpty
+            else { continue }
+            let lists = documents.count { document in
+                outline.find(found.profile.items.keys, from: document)
+                    .map { outline.nodes[$0].kind == .array } ?? false
+            }
+            return lists * 2 > documents.count ? found : nil
         }
         return nil
     }

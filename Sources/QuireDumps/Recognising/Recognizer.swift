@@ -267,6 +267,10 @@ final class Recognizer {
                 "no profile fits, and no field of the items of \(Self.name(of: place)) differs for "
                     + "each like an id; --id names it")
         }
+        if !outline.children(of: place.node).contains(where: { isThere(id, in: $0) }) {
+            let name = Self.name(of: place)
+            throw DumpError(.data, "no item of \(name) has \"\(printable(id))\", which --id names")
+        }
         let rivals = places.dropFirst().filter { $0.id != nil && $0.score > place.score - 25 }
         if !rivals.isEmpty {
             let names = ([place] + rivals).prefix(5).map { "\"\(printable($0.path))\" (\($0.count))" }
@@ -315,6 +319,10 @@ final class Recognizer {
             return PositionLink(link, of: request, unseen: wishes.unseen, rows: place.count)
         }
         return nil
+    }
+
+    private func isThere(_ id: String, in item: Int) -> Bool {
+        (try? FieldPath(id)).flatMap { outline.find($0.keys, from: item) } != nil
     }
 
     private static func name(of place: ListPlace) -> String {

@@ -178,6 +178,29 @@ struct RecognisingTests {
         #expect(long["duplicates"] == 0 && long["unverified"] == 0 && long["pages"] == 3)
     }
 
+    @Test(
+        "responses of an unknown API, one a line, are read as such",
+        arguments: [[], ["--id", "id"], ["--format", "responses"], ["--items", "data"]])
+    func responsesInLines(options: [String]) throws {
+        let box = try Sandbox()
+        let lines = (1...3).map { page in
+            let rows = (0..<5).map { row in
+                let id = 90 - 10 * page - row
+                return "{\"id\": \(id), \"at\": \(1_700_000_000 + id)}"
+            }
+            let next = page < 3 ? "\"/x?page=\(page + 1)\"" : "null"
+            return "{\"data\": [\(rows.joined(separator: ", "))], \"next\": \(next)}"
+        }
+        try box.write("r.jsonl", lines.joined(separator: "\n"))
+        let run = try box.quire(["ingest", box.cache, "f", box.path("r.jsonl"), "--exit-code"] + options)
+        #expect(run.status == 0 && run.lines.contains { $0.hasPrefix("  15 received: 15 new") }, "\(run)")
+        #expect(run.lines.contains { $0.contains("\"data\" is a list of items with \"id\"") }, "\(run)")
+        #expect(try box.quire("check", box.cache).status == 0)
+        let other = try box.quire("ingest", box.cache, "g", box.path("r.jsonl"), "--id", "nope")
+        #expect(other.status == 65, "\(other)")
+        #expect(other.err.contains("no item of the list has \"nope\", which --id names"), "\(other)")
+    }
+
     @Test("fill says why a gap is still open")
     func fill() throws {
         let box = try Sandbox()
