@@ -80,13 +80,19 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         ("{\"a\":\"\\ud83d!\"}", "not JSON: a bad escape in a string at byte 6"),
         (
             "{\"a\":18446744073709551616}",
-            "a number that does not fit 64 bits at byte 5: 18446744073709551616"
+            "a number that does not fit 64 bits at byte 5, in a: 18446744073709551616"
         ),
         (
             "{\"a\":-9223372036854775809}",
-            "a number that does not fit 64 bits at byte 5: -9223372036854775809"
+            "a number that does not fit 64 bits at byte 5, in a: -9223372036854775809"
         ),
-        ("{\"a\":1e999}", "a number that does not fit 64 bits at byte 5: 1e999"),
+        ("{\"a\":1e999}", "a number that does not fit 64 bits at byte 5, in a: 1e999"),
+        (
+            #"{"items":[{"id":1},{"id":2,"b":{"c.d":[0,"\",[",1e999]}}]}"#,
+            #"a number that does not fit 64 bits at byte 48, in b.c\.d.2 of item 2: 1e999"#
+        ),
+        ("{\"items\":[7,1e999]}", "a number that does not fit 64 bits at byte 12, in item 2: 1e999"),
+        ("1e999 ", "a number that does not fit 64 bits at byte 0: 1e999"),
         ("[18446744073709551616", "not JSON: a comma, colon, bracket or value out of place at byte 1"),
         ("{\"items\":[1,", "not JSON: it is cut: it ends in the middle, at byte 12"),
         ("{}", "no items, where profile x has its list"),
@@ -96,7 +102,8 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         ("[]", "no items, where profile x has its list"),
         ("{\"items\":[{\"id\":1},{}]}", "item 2: no id"),
         ("{\"items\":[{\"id\":1},null]}", "item 2: no id"),
-        ("{\"items\":[7]}", "item 1: no id"),
+        ("{\"items\":[{\"id\":1},7]}", "item 2: an integer, not an object"),
+        ("{\"items\":[[7]]}", "item 1: an array, not an object"),
         ("{\"items\":[{\"id\":null}]}", "item 1: id is null"),
         ("{\"items\":[{\"id\":\"1\"}]}", "item 1: id is a string, not an integer"),
         (
@@ -298,7 +305,7 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         #expect(answer.opaqueRows == 4 && answer.ids == ["1"])
         #expect(
             dumpError { _ = try read(#"[7]"#, #""opaque_rows":true,"id":{"path":"id"}"#) }?.message
-                == "f.json: item 1: no id")
+                == "f.json: item 1: an integer, not an object")
     }
 
     @Test(arguments: [

@@ -75,7 +75,7 @@ public final class PageParser {
             if profile.isLines {
                 try addLines(of: document, to: &response.answer)
             } else {
-                try scanner.read(document)
+                try scanner.read(document, items: profile.items)
                 try addDocument(document, to: &response.answer)
             }
             try addSurroundings(Surroundings(document: document, envelope: envelope), to: &response)
@@ -144,6 +144,10 @@ public final class PageParser {
                     answer.opaqueRows += 1
                     return
                 }
+                let item = scanner.item(index, whole)
+                if ![CJSON_OBJECT, CJSON_NULL].contains(item.kind), isInObjects(profile.id.path) {
+                    throw DumpError(.data, "\(item.noun), not an object")
+                }
                 throw id.absence(profile.id.path)
             }
             guard !post.isAbsent else { throw post.absence(profile.post) }
@@ -166,6 +170,9 @@ public final class PageParser {
             throw DumpError(.data, "\(path) is there twice")
         }
     }
+
+    /// Returns true if a path begins with the key of an object, and not with the place in an array.
+    private func isInObjects(_ path: FieldPath) -> Bool { path.keys.first.map { Int($0) == nil } ?? false }
 
     /// Returns true if an item without an id may be a row that is not a post.
     private func isRow(_ index: Int) -> Bool {

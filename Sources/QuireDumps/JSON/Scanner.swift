@@ -62,8 +62,8 @@ final class Scanner {
         }
     }
 
-    /// Scans a document. Throws an error that says what is wrong with it.
-    func read(_ document: ArraySlice<UInt8>) throws(DumpError) {
+    /// Scans a document. Throws an error that says what is wrong with it; `items` is the path of its list.
+    func read(_ document: ArraySlice<UInt8>, items: FieldPath? = nil) throws(DumpError) {
         switch scan(document) {
         case nil:
             return
@@ -73,7 +73,8 @@ final class Scanner {
             throw DumpError(.syntax, "not JSON: \(words)")
         case .largeNumber(let number, let offset):
             // Another answer would hold it, too, so this is not `.syntax`, as of an answer that was cut.
-            let place = "at byte \(document.startIndex + offset): \(printable(number, limit: 40))"
+            let field = OffsetPlace(of: offset, in: document).words(items: items)
+            let place = "at byte \(document.startIndex + offset)\(field): \(printable(number, limit: 40))"
             throw DumpError(.data, "a number that does not fit 64 bits \(place)")
         case .notUTF8:
             let place = firstInvalidByte(document).map { " at byte \($0)" } ?? ""

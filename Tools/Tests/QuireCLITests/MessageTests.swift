@@ -136,7 +136,15 @@ struct MessageTests {
             #expect(try box.quire("ingest", box.cache, "b", page, "--memory", size).status == 64, "\(size)")
         }
         #expect(try box.quire("ingest", box.cache, "b", page, "--record-limit", "2MiB").status == 0)
-        #expect(try box.quire("ingest", box.cache, "b", page, "--record-limit", "2GiB").status == 64)
+        for (option, size, words) in [
+            ("--record-limit", "2GiB", "--record-limit is from 1 to 1024 MiB, not 2048 MiB."),
+            ("--record-limit", "1KiB", "--record-limit is from 1 to 1024 MiB, not 1,024 bytes."),
+            ("--memory", "1kB", "--memory is from 1 MiB to 1 TiB, not 1,000 bytes."),
+            ("--ratio-limit", "0", "--ratio-limit is from 1 on, not 0."),
+        ] {
+            let run = try box.quire("ingest", box.cache, "b", page, option, size)
+            #expect(run.status == 64 && run.err.contains(words), "\(run)")
+        }
     }
 
     @Test("The columns of gaps and the members of its objects name the same")

@@ -138,7 +138,8 @@ struct PullFaultTests {
         let box = try Sandbox()
         let run = try await box.pull("so", server.url)
         #expect(run.status == 65 && server.requests.count == broken, "\(run)")
-        let words = "a number that does not fit 64 bits at byte 27: 18446744073709551621"
+        let words =
+            "a number that does not fit 64 bits at byte 27, in question_id of item 1: 18446744073709551621"
         #expect((run.out + run.err).contains(words), "\(run)")
     }
 

@@ -113,12 +113,13 @@ struct InputArguments: ParsableArguments {
     var ratioLimit = 250
 
     func validate() throws {
-        if !(1 << 20...1 << 40).contains(memory.bytes) || !(1 << 20...1 << 30).contains(recordLimit.bytes)
-            || ratioLimit < 1
-        {
-            throw ValidationError(
-                "--memory is from 1 MiB on, --record-limit from 1 to 1024 MiB, --ratio-limit from 1 on.")
+        if !(1 << 20...1 << 40).contains(memory.bytes) {
+            throw ValidationError("--memory is from 1 MiB to 1 TiB, not \(memory.words).")
         }
+        if !(1 << 20...1 << 30).contains(recordLimit.bytes) {
+            throw ValidationError("--record-limit is from 1 to 1024 MiB, not \(recordLimit.words).")
+        }
+        if ratioLimit < 1 { throw ValidationError("--ratio-limit is from 1 on, not \(ratioLimit).") }
     }
 }
 

@@ -37,6 +37,9 @@ struct ByteSize: ExpressibleByArgument, CustomStringConvertible {
     /// What the help of an option says about its value.
     static let help = "A size is a number of bytes, or a number and a unit: 1MB, 64KiB, 1.5GB."
 
+    /// For messages.
+    var words: String { bytes % (1 << 20) == 0 ? "\(bytes >> 20) MiB" : counted(bytes, "byte") }
+
     /// In MiB, if it is a whole number of them.
     var description: String { bytes % (1 << 20) == 0 ? "\(bytes >> 20)MiB" : "\(bytes)" }
 
