@@ -192,6 +192,34 @@ struct HostileInputTests {
         }
     }
 
+    @Test("a gzip file whose checksum is wrong is damaged; several members and padding are not")
+    func gzipChecksums() throws {
+        let folder = try InputFolder()
+        let lines = (1...60_000).map { "{\"id\": \($0)}\n" }
+        func packed(_ lines: some Sequence<String>) throws -> [UInt8] {
+            let file = try folder.pack("m", [("", Array(lines.joined().utf8))], filter: ARCHIVE_FILTER_GZIP)
+            return try Array(Data(contentsOf: URL(fileURLWithPath: file)))
+        }
+        let one = try packed(lines)
+        let parts = try [0..<1, 1..<900, 900..<60_000].map { try packed(lines[$0]) }
+        let several = Array(parts.joined())
+        let padding = [UInt8](repeating: 0, count: 700)
+        for (name, bytes) in [("one", one), ("several", several), ("padded", one + padding)] {
+            let reading = try Reading(folder.write("\(name).jsonl.gz", bytes))
+            #expect(reading.messages.isEmpty && reading.ids.count == 60_000, "\(name): \(reading.messages)")
+        }
+        // the checksum of the only member, of the last one, and of the first one
+        let places = [(one, one.count - 8), (several, several.count - 6), (several, parts[0].count - 7)]
+        for (number, (bytes, place)) in places.enumerated() {
+            var damaged = bytes
+            damaged[place] ^= 1
+            let reading = try Reading(folder.write("\(number).jsonl.gz", damaged))
+            #expect(reading.messages.count == 1 && reading.ids.count == 60_000, "\(reading.messages)")
+            #expect(reading.messages[0].contains("\(number).jsonl.gz: it is damaged: "))
+            #expect(reading.pages.last?.isCut == true)
+        }
+    }
+
     @Test("a line above the limit is passed over; an item above it ends an array or a document")
     func recordLimit() throws {
         let folder = try InputFolder()

@@ -7,7 +7,12 @@ final class PackedFile {
     private let descriptor: Int32
     private let name: String
     private let ratioLimit: Int
+    private let input: Input
+    private let options: InputOptions
     private var unpacked = 0
+    /// Of a gzip file that is no archive, unless it is read for its checksums alone.
+    private var checksum: GzipChecksum?
+    private let checks: Bool
     private var entries = 0
     private var hasEnded = false
     /// Bytes unpacked by libarchive and not yet read. Its memory is valid until the next block.
@@ -19,7 +24,13 @@ final class PackedFile {
     private static let freeBytes = 16 << 20
     private static let blockSize = 1 << 18
 
-    init(_ input: Input, _ options: InputOptions) throws(DumpError) {
+    /// Opens a file. What it unpacks to is compared with its checksums at its end, if it has some.
+    convenience init(_ input: Input, _ options: InputOptions) throws(DumpError) {
+        try self.init(input, options, checks: true)
+    }
+
+    private init(_ input: Input, _ options: InputOptions, checks: Bool) throws(DumpError) {
+        (self.input, self.options, self.checks) = (input, options, checks)
         name = printable(input.file.path, limit: 400)
         ratioLimit = options.ratioLimit
         descriptor =
@@ -67,7 +78,11 @@ final class PackedFile {
             case ARCHIVE_OK, ARCHIVE_WARN:
                 entries += 1
                 isArchive = archive_format(archive) != ARCHIVE_FORMAT_RAW
-                if !isArchive { return "" }
+                if !isArchive {
+                    let isGzip = archive_filter_code(archive, 0) == ARCHIVE_FILTER_GZIP
+                    if checks && isGzip { checksum = GzipChecksum() }
+                    return ""
+                }
                 if archive_entry_filetype(entry) == S_IFREG { return Self.name(of: entry, entries) }
             default:
                 throw failure
@@ -98,7 +113,9 @@ final class PackedFile {
         var start: UnsafeRawPointer?
         var (size, offset) = (0, Int64(0))
         switch archive_read_data_block(archive, &start, &size, &offset) {
-        case ARCHIVE_EOF: return false
+        case ARCHIVE_EOF:
+            try compareChecksum()
+            return false
         case ARCHIVE_OK, ARCHIVE_WARN: break
         case ARCHIVE_FATAL:
             hasEnded = true  // libarchive reads no more of it
@@ -106,12 +123,26 @@ final class PackedFile {
         default: throw failure
         }
         block = UnsafeRawBufferPointer(start: start, count: size)
+        checksum?.add(block)
         unpacked += size
         if unpacked > Self.freeBytes, unpacked / ratioLimit > consumed {
             throw DumpError(
                 .limit, "\(name): unpacks to more than \(ratioLimit) times its size; see --ratio-limit")
         }
         return true
+    }
+
+    private func compareChecksum() throws(DumpError) {
+        guard let checksum else { return }
+        self.checksum = nil
+        let isRight = try checksum.isRight(descriptor) { take throws(DumpError) in
+            let again = try PackedFile(input, options, checks: false)
+            guard try again.nextEntry() != nil else { return }
+            while try again.unpackBlock() { take(again.block) }
+        }
+        if !isRight {
+            throw DumpError(.data, "\(name): it is damaged: what it unpacks to has not the checksum in it")
+        }
     }
 
     private var failure: DumpError {
