@@ -47,6 +47,25 @@ public struct InputListing: Sendable {
         return places
     }
 
+    /// The inputs in the order of their newest posts, if each is a document of RSS, Atom or JSON Feed whose
+    /// posts have dates, and none leads to a next page; else as they are. Names of polls (`mon.xml`) need not
+    /// be in the order of time.
+    public func oldestFirst(_ options: InputOptions) -> [Input] {
+        let areFiles = inputs.allSatisfy { $0.problem == nil && $0.size != nil }
+        if inputs.count < 2 || !areFiles { return inputs }
+        var newest: [Int64] = []
+        for input in inputs {
+            guard let page = PageReader([input], options).next(), page.kind == .syndication,
+                let response = page.response, response.asked == .head
+            else { return inputs }
+            if case .token = response.answer.next { return inputs }
+            let dates = response.answer.posts.compactMap(\.key)
+            guard dates.count == response.answer.posts.count, let last = dates.max() else { return inputs }
+            newest.append(last)
+        }
+        return inputs.indices.sorted { (newest[$0], $0) < (newest[$1], $1) }.map { inputs[$0] }
+    }
+
     /// The inputs, after the file with the lowest number. A crawl that begins further down takes in later
     /// what is above its first page, but nothing says then how much lies between.
     public var lowestFirst: [Input] {

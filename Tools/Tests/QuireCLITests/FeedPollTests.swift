@@ -77,6 +77,24 @@ struct FeedPollTests {
         #expect(try ids("a") == Array((1...27).reversed()))
     }
 
+    @Test("polls of posts with dates are read in the order of these, whatever the files are called")
+    func dates() throws {
+        try FileManager.default.createDirectory(
+            atPath: box.path("week"), withIntermediateDirectories: true)
+        for (name, ids) in [("mon", [3, 2, 1]), ("sun", [20, 19, 18]), ("wed", [7, 6, 5, 4, 3])] {
+            let items = ids.map {
+                "<item><guid>g\($0)</guid><pubDate>\($0 + 9) May 2024 10:00:00 GMT</pubDate></item>"
+            }
+            let channel = "<channel>\(items.joined())</channel>"
+            try box.write("week/\(name).xml", "<rss version=\"2.0\">\(channel)</rss>")
+        }
+        let run = try ingest("a", ["week"], "--exit-code", "--json")
+        #expect(try run.status == 1 && run.object()["gaps_opened"] == 1, "\(run)")
+        #expect(try ids("a") == [20, 19, 18, 7, 6, 5, 4, 3, 2, 1])
+        let gap = try box.quire("gaps", box.cache, "a", "--json").object()
+        #expect(gap.text("below_post") == "g18" && gap.text("above_post") == "g7")
+    }
+
     @Test("a poll that does not reach down to the one before leaves a gap")
     func gap() throws {
         try box.write("mon.xml", Form.rss.document([3, 2, 1]))

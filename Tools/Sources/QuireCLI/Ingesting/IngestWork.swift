@@ -28,7 +28,9 @@ struct IngestWork {
         let began = ContinuousClock.now
         Interruption.watch()
         let listing = InputListing(named, reading(for: destination))
-        let inputs = Numbering.isSeries(listing.files) ? listing.lowestFirst : named
+        let inputs =
+            Numbering.isSeries(listing.files)
+            ? listing.lowestFirst : listing.oldestFirst(reading(for: destination))
         // The rest of the memory is for the document being read, and the engine.
         let share = input.memory.bytes / 4
         var (first, ahead): ([InputPage], PageQueue?) = ([], nil)
