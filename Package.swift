@@ -47,6 +47,8 @@ let package = Package(
             providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
         .systemLibrary(
             name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"]), .brew(["expat"])]),
+        .systemLibrary(
+            name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(name: "Quire", dependencies: ["CLMDB"], swiftSettings: engine),
         // Path "." lets C, Swift and tests find Include/quire.h, and rebuilds when it changes.
         .target(
@@ -57,7 +59,7 @@ let package = Package(
             cxxSettings: [.define("SIMDJSON_THREADS_ENABLED", to: "1")] + optimizedCXX,
             linkerSettings: [.linkedLibrary("simdjson")]),
         .target(
-            name: "QuireDumps", dependencies: ["Quire", "CJSON", "CArchive", "CExpat"],
+            name: "QuireDumps", dependencies: ["Quire", "CJSON", "CArchive", "CExpat", "CZlib"],
             resources: [.embedInCode("Profiles/BuiltIn")], swiftSettings: strict + optimized),
         // For libquire-profiles, which Packaging/build-library compiles with the part of QuireDumps that it
         // needs.

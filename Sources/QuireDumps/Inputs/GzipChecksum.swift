@@ -1,3 +1,4 @@
+import CZlib
 import Foundation
 
 /// Compares what a gzip file unpacks to with the checksums in it, which libarchive passes over.
@@ -15,7 +16,8 @@ struct GzipChecksum {
         var length: UInt32 = 0
 
         mutating func add(_ bytes: UnsafeRawBufferPointer) {
-            checksum = CRC32.extended(checksum, by: bytes)
+            if bytes.isEmpty { return }  // for zlib that begins anew
+            checksum = UInt32(truncatingIfNeeded: crc32_z(uLong(checksum), bytes.baseAddress, bytes.count))
             length &+= UInt32(truncatingIfNeeded: bytes.count)
         }
     }
@@ -90,47 +92,6 @@ struct GzipChecksum {
                 at += max(1, count - 10)
             }
             return ends
-        }
-    }
-}
-
-/// The checksum of gzip.
-enum CRC32 {
-    /// By the place of a byte before the end of eight, and its value.
-    private static let tables: [UInt32] = {
-        var tables: [UInt32] = []
-        for value: UInt32 in 0..<256 {
-            var sum = value
-            for _ in 0..<8 { sum = sum & 1 == 0 ? sum >> 1 : (sum >> 1) ^ 0xEDB8_8320 }
-            tables.append(sum)
-        }
-        for index in 256..<8 * 256 {
-            let before = tables[index - 256]
-            tables.append((before >> 8) ^ tables[Int(before & 0xFF)])
-        }
-        return tables
-    }()
-
-    /// Returns the checksum of what had this one and the bytes behind it.
-    static func extended(_ checksum: UInt32, by bytes: UnsafeRawBufferPointer) -> UInt32 {
-        tables.withUnsafeBufferPointer { tables in
-            var (sum, at) = (~checksum, 0)
-            while at &+ 8 <= bytes.count {
-                let stored = bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
-                let word = UInt64(littleEndian: stored) ^ UInt64(sum)
-                sum = 0
-                for place in 0..<8 {
-                    let byte = Int((word >> UInt64(8 &* place)) & 0xFF)
-                    sum ^= tables[(7 &- place) &* 256 &+ byte]
-                }
-                at &+= 8
-            }
-            while at < bytes.count {
-                let index = Int((sum ^ UInt32(bytes[at])) & 0xFF)
-                sum = (sum >> 8) ^ tables[index]
-                at &+= 1
-            }
-            return ~sum
         }
     }
 }

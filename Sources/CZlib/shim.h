@@ -1,0 +1,2 @@
+/* The system's zlib, and nothing else. */
+#include <zlib.h>
