@@ -16,6 +16,7 @@ extension Draft {
             (headChanged, head) = (true, state.newEdge(.end))
             if state.options.order == .ranked { return try spliceRanked(page, below: nil) }
             try splice(page, upper: .head, lower: nil)
+            try doubtKept()
             return try claim()
         }
         let border = ticket.after.flatMap { state.cached($0) }.flatMap { places[$0] == nil ? nil : $0 }

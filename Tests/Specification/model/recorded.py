@@ -28,6 +28,7 @@ class Recorded:
             if feed.order == "ranked":
                 return self.splice_ranked(page, upper=None)
             self.splice(page, upper=HEAD, lower=None)
+            self.doubt_kept()
             return self.claim()
         if feed.order == "ranked" and border in where:
             page = [id for id in page if where.get(id, len(self.rows)) > where[border]]
