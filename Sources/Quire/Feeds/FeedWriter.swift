@@ -53,6 +53,7 @@ struct FeedWriter: ~Copyable {
         /// The position of the feed's topmost chunk; nil if it has none.
         var top: UInt64? { layout.top }
 
+        /// Replaces what is loaded by these chunks.
         func load(into loaded: inout LoadedChunks) {
             loaded.removeAll()
             for (chunk, next, previous) in chunks.reversed() {

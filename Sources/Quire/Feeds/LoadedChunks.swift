@@ -25,8 +25,9 @@ struct LoadedChunks {
         index.reserveCapacity(64)
     }
 
-    /// More entries than this leave no memory behind.
-    private static let keptLimit = 512
+    /// How many entries may stay in memory from one operation to the next, and from one session to the next:
+    /// about 100 KB.
+    static let keptLimit = 512
 
     /// Forgets all chunks, and keeps the memory of a few for others.
     mutating func removeAll() {

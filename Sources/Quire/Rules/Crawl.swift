@@ -188,9 +188,24 @@ extension FeedState {
         return record
     }
 
-    /// R25.2. Gives the page that ends at this entry the link that leads to it, if it has another one: its
-    /// number in the crawl, because the page above it had not arrived.
-    mutating func name(pageEndingAt end: PostID?, by link: Link, insteadOf own: Link) {
+    /// Takes in a page of a crawl. `below` is the last entry of the page after it, if that was recorded by
+    /// its number alone (R25.2): a page that is accepted says which link leads there.
+    mutating func ingest(
+        _ answer: Answer, _ ticket: TicketRecord, page number: Int, of crawl: Crawl, below: PostID?
+    ) throws(Interruption) -> Judgement {
+        let counted = Link.token("page=\(number + 1)")
+        name(pageEndingAt: below, by: answer.next, insteadOf: counted)
+        let judged = try ingest(answer, ticket)
+        if judged.isAccepted {
+            nameHead(above: number, in: crawl, answer)
+        } else {
+            name(pageEndingAt: below, by: counted, insteadOf: answer.next)
+        }
+        return judged
+    }
+
+    /// Gives the page that ends at this entry the link that leads to it, if it has this other one.
+    private mutating func name(pageEndingAt end: PostID?, by link: Link, insteadOf own: Link) {
         guard case .token = link, let entry = end.flatMap({ cached($0) }), let page = page(of: entry),
             page.own == own
         else { return }
@@ -199,7 +214,7 @@ extension FeedState {
 
     /// R25.4. Links the head to the page above a crawl's topmost page if the crawl began further down. Only
     /// the answer to the head request closes the head.
-    mutating func nameHead(above number: Int, in crawl: Crawl, _ answer: Answer) {
+    private mutating func nameHead(above number: Int, in crawl: Crawl, _ answer: Answer) {
         var first = options.firstPage
         if case .head(let page) = crawl.start { first = page }
         let topmost = answer.posts.first { cached($0.id) != nil }

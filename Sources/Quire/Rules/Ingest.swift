@@ -198,7 +198,7 @@ extension Draft {
         _ place: inout Int, to entry: Int, run: ArraySlice<Row>
     ) throws(Interruption) {
         let placed = EntrySet(accepted)
-        while place < rows.count, let entry = rows[place].entry, placed.contains(entry) { place += 1 }
+        while place < rows.count, let next = rows[place].entry, placed.contains(next) { place += 1 }
         if place == rows.count {
             if tail.link == .end { return }
             let down = state.isNumbered ? state.newEdge(.more) : tail

@@ -213,13 +213,7 @@ extension WriteSession {
                     judged = Judgement(outcome: Outcome(.stale, reason: "no-such-gap"))
                     return judged.effect(of: answerNow)
                 }
-                let counted = Link.token("page=\(number + 1)")
-                state.name(pageEndingAt: below, by: answerNow.next, insteadOf: counted)
-                judged = try state.ingest(answerNow, ticket)
-                if !judged.isAccepted {
-                    state.name(pageEndingAt: below, by: counted, insteadOf: answerNow.next)
-                }
-                if judged.isAccepted { state.nameHead(above: number, in: crawl, answerNow) }
+                judged = try state.ingest(answerNow, ticket, page: number, of: crawl, below: below)
                 if judged.placed == nil { shown = answerNow.posts.last { state.cached($0.id) != nil }?.id }
                 return judged.effect(of: answerNow)
             })

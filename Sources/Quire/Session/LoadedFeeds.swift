@@ -15,9 +15,8 @@ final class LoadedFeeds {
     /// A feed whose counters a plan has changed. The answer to the request mostly follows, and writes them.
     @exclusivity(unchecked) var unwritten: FeedLoader?
 
-    /// How many feeds are kept, with how many entries each at most: about 100 KB each.
+    /// How many feeds are kept.
     private static let limit = 8
-    private static let entryLimit = 512
 
     /// Takes over what the session before this one left.
     static func take(from progress: WriteProgress?) -> LoadedFeeds {
@@ -73,7 +72,7 @@ final class LoadedFeeds {
     }
 
     private func add(_ loader: FeedLoader) {
-        if loader.entryCount > Self.entryLimit || loader.knowsMoreGapsThanNew { return }
+        if loader.entryCount > LoadedChunks.keptLimit || loader.knowsMoreGapsThanNew { return }
         if others.count == Self.limit { others.removeLast() }
         others.insert(loader, at: 0)
     }

@@ -47,7 +47,8 @@ public struct InputPage: Sendable {
     public var repeated = 0
     /// Rows: true if nothing is above this page, because the table ended properly.
     public var isTop = false
-    /// True if the document could not be read on from here, although it has, or should have, more.
+    /// True if the document could not be read on from here, although it has, or should have, more. Rows: also
+    /// if a row is missing here.
     public var isCut = false
     /// The place after this page.
     public var position = Position()

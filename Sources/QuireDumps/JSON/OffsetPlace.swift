@@ -22,7 +22,7 @@ struct OffsetPlace {
             case UInt8(ascii: "{"): around.append((0..<0, nil))
             case UInt8(ascii: "["): around.append((0..<0, 0))
             case UInt8(ascii: "}"), UInt8(ascii: "]"): _ = around.popLast()
-            case UInt8(ascii: ":"): around[around.count - 1].key = text
+            case UInt8(ascii: ":") where !around.isEmpty: around[around.count - 1].key = text
             case UInt8(ascii: ","):
                 if let index = around.last?.index { around[around.count - 1].index = index + 1 }
             default: break

@@ -59,7 +59,9 @@ final class RowList: XMLList {
     private func skip(_ reason: String) {
         endPage()
         let message = "\(printable(place, limit: 400)): row \(count): \(reason)"
-        pages.append(InputPage(.failure(DumpError(.data, message)), kind: kind, place: place))
+        var page = InputPage(.failure(DumpError(.data, message)), kind: kind, place: place)
+        page.isCut = true
+        pages.append(page)
         below = nil
     }
 

@@ -8,8 +8,8 @@ struct DocumentChain: Codable {
     private var first: String?
     private var next: String?
 
-    /// Returns the response of a document, with what it is an answer to; nil if the numbers in the names of
-    /// the files say that.
+    /// Returns the response of a document, with what it was asked for; without that where the numbers in the
+    /// names of the files say it.
     mutating func placed(_ response: Response, isNumbered: Bool) -> Response {
         var response = response
         if response.asked != nil {

@@ -232,7 +232,6 @@ struct Ingestion {
     ) throws -> String? {
         guard var response = page.input.response else {
             if page.input.isCut { effect.point.isCut = true }
-            if case .rows = page.input.kind { effect.point.isCut = true }
             return Self.problem(of: page)
         }
         try destination.require(page.input)
