@@ -92,13 +92,19 @@ struct JSONOutline {
     func children(of node: Int) -> Children { Children(nodes: nodes, at: nodes[node].first) }
 
     /// Follows a path; nil if it leads nowhere that has a node.
-    func find(_ keys: [String], from start: Int = 0) -> Int? {
+    func find(_ keys: some Sequence<String>, from start: Int = 0) -> Int? {
         var at = start
         for key in keys {
             guard let next = child(of: at, key) else { return nil }
             at = next
         }
         return at
+    }
+
+    /// Returns the nodes of the members with these keys, in the order of the keys.
+    func members(of node: Int, _ keys: [String]) -> [Int] {
+        let bits = keyBits(of: node)
+        return keys.compactMap { bits & Self.bit(of: $0) != 0 ? child(of: node, $0) : nil }
     }
 
     /// Returns a bit for the first byte of each key of an object, by which a key that is not there is mostly

@@ -11,14 +11,11 @@ enum OwnNumber {
     /// Returns the number beside the list or at the top, or in an object there that describes the page; nil
     /// if there is none, or it is neither 0 nor 1.
     static func find(in outline: JSONOutline, beside list: [String]) -> Int? {
-        let beside = Array(list.dropLast())
-        for start in beside.isEmpty ? [[]] : [beside, []] {
-            for place in [[]] + containers.map({ [$0] }) {
-                for name in names {
-                    guard let node = outline.find(start + place + [name]),
-                        outline.nodes[node].kind == .integer,
-                        let number = Int(outline.text(node))
-                    else { continue }
+        let beside = outline.find(list.dropLast())
+        for place in beside == 0 ? [0] : [beside, 0].compactMap(\.self) {
+            for node in [place] + outline.members(of: place, containers) {
+                for member in outline.members(of: node, names) where outline.nodes[member].kind == .integer {
+                    guard let number = Int(outline.text(member)) else { continue }
                     return 0...1 ~= number ? number : nil
                 }
             }
