@@ -120,6 +120,23 @@ import Testing
         #expect(found("?sort=votes")?.profile.order == .ranked)
     }
 
+    /// A key that the caller names orders a list of which the profile promises nothing.
+    @Test func aNamedProfileIsOrderedByANamedKey() throws {
+        let profile = try #require(Profile.named("github"))
+        func found(_ text: String, _ key: String) -> Recognition? {
+            Recognition(
+                of: Array(text.utf8), as: profile, envelope: Envelope(request: "https://x/y", status: 200),
+                key: key)
+        }
+        let items = (0..<9).map { #"{"id": \#($0), "u": "2024-01-0\#(9 - $0)T00:00:00Z", "n": \#($0)}"# }
+        let text = "[\(items.joined(separator: ", "))]"
+        let named = try #require(found(text, "u"))
+        #expect(named.profile.key?.path.text == "u" && named.profile.order == .bump)
+        #expect(found(text, "n")?.profile.order == .keyless)
+        let other = try #require(Profile.named("stackexchange"))
+        #expect(Recognition(of: Array(text.utf8), as: other, envelope: Envelope(), key: "u") == nil)
+    }
+
     @Test func wishesComeFirst() throws {
         let text = page(["last_activity_date": down, "creation_date": down])
         let key = try recognised(text, .init(key: "creation_date"))

@@ -106,18 +106,20 @@ extension Recognition {
     }
 
     /// Reads from the request by what the list of a response with this profile is ordered, if the profile
-    /// knows the words: many APIs sort the same list in several ways. Returns nil if the request does not say
-    /// it, or the response does not fit.
-    public init?(of bytes: [UInt8], as profile: Profile, envelope: Envelope) {
+    /// knows the words: many APIs sort the same list in several ways. With `key`, the path of the sort key
+    /// that the caller named, a list that the profile says nothing about is in its order, if the key
+    /// descends. Returns nil if the profile decides the order, or the response does not fit.
+    public init?(of bytes: [UInt8], as profile: Profile, envelope: Envelope, key: String? = nil) {
         guard let outline = JSONOutline(bytes[...]), let list = outline.find(profile.items.keys) else {
             return nil
         }
         let items = Array(outline.children(of: list))
         let found = Recognizer.Found(profile: profile, reason: "as was said")
+        let wishes = Wishes(key: key)
         let decision = OrderDecision(
-            found: found, wishes: Wishes(), envelope: envelope, outline: outline, items: items)
-        if decision.requested() == nil { return nil }
-        self.init(found, Wishes(), envelope, outline, items)
+            found: found, wishes: wishes, envelope: envelope, outline: outline, items: items)
+        if key == nil ? decision.requested() == nil : profile.order != .keyless { return nil }
+        self.init(found, wishes, envelope, outline, items)
     }
 
     /// Throws if the document is not even begun as JSON.

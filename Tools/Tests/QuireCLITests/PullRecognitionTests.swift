@@ -43,8 +43,10 @@ struct PullRecognitionTests {
     }
 
     /// `[30 … 1]` by the time of the last change; then 10 to 1 change, and all of the first page has risen.
-    @Test("a whole page of posts that have risen removes no other post", arguments: [true, false])
-    func risen(isNamed: Bool) async throws {
+    @Test(
+        "a whole page of posts that have risen removes no other post",
+        arguments: [[], ["--profile", "github"], ["--profile", "github", "--key", "updated_at"]])
+    func risen(_ options: [String]) async throws {
         let order = Mutex(Array((1...30).reversed()))
         let server = try await LoopbackServer.start { request in
             let start = ((request.query["page"].flatMap { Int($0) } ?? 1) - 1) * 10
@@ -59,10 +61,10 @@ struct PullRecognitionTests {
             return .json("[\(rows.joined(separator: ","))]", headers: start < 20 ? ["Link": next] : [:])
         }
         let box = try Sandbox()
-        let profile = isNamed ? ["--profile", "github"] : []
         let address = server.address + "/issues?sort=updated"
-        let first = try await PullProcess(box, ["list", address, "--pause", "0s"] + profile).end()
-        #expect(first.err.contains("order bump by updated_at: the request says sort=updated"), "\(first)")
+        let first = try await PullProcess(box, ["list", address, "--pause", "0s"] + options).end()
+        let reason = options.contains("--key") ? "updated_at descends" : "the request says sort=updated"
+        #expect(first.err.contains("order bump by updated_at: \(reason)"), "\(first)")
         order.withLock { $0 = Array((1...10).reversed()) + Array((11...30).reversed()) }
         let second = try await box.pull("list")
         #expect(second.out.contains("30 posts") && second.out.contains("whole"), "\(second)")

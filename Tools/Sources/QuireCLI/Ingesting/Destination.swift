@@ -47,8 +47,11 @@ final class Destination {
         }
     }
 
-    /// True if the caller said the order of the posts.
-    var saysOrder: Bool { asked.order != nil || asked.key != nil }
+    /// True if the caller said the order of the posts: its class, or their key.
+    var saysOrder: Bool { saysClass || key != nil }
+    var saysClass: Bool { asked.order != nil }
+    /// The path of the sort key that the caller named.
+    var key: String? { asked.key }
 
     /// What is known of the responses before one is read.
     var wishes: Recognition.Wishes? {

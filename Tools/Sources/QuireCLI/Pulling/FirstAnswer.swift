@@ -39,8 +39,9 @@ struct FirstAnswer {
             wishes.unseen = Set(address.secretParameters.map(\.name))
             let found = try Recognition(of: response.body, envelope: envelope, name: place, wishes: wishes)
             words = try Self.taken(found, to: destination)
-        } else if !destination.saysOrder, destination.feed == nil,
-            let found = Recognition(of: response.body, as: destination.profile, envelope: envelope)
+        } else if !destination.saysClass, destination.feed == nil,
+            let found = Recognition(
+                of: response.body, as: destination.profile, envelope: envelope, key: destination.key)
         {
             words = try Self.taken(found, to: destination)
         } else {
