@@ -29,6 +29,8 @@ class Site:
         self.faults: list[int] = []
         #: Cut off the list at its end, as a limit of posts does.
         self.most = 1000
+        #: Posts that the server leaves out of the pages on which they stand.
+        self.hidden: set[int] = set()
         site = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -56,7 +58,8 @@ class Site:
             number = int(after.removeprefix("t3_"))
             rest = rest[rest.index(number) + 1:] if number in rest else []
         shown = rest[:10]
-        children = [{"kind": "t3", "data": {"name": f"t3_{number}"}} for number in shown]
+        children = [{"kind": "t3", "data": {"name": f"t3_{number}"}} for number in shown
+                    if number not in self.hidden]
         after = f"t3_{shown[-1]}" if len(shown) == 10 else None
         return {"kind": "Listing", "data": {"children": children, "after": after}}
 
@@ -101,10 +104,10 @@ def opened(cache: quire.Cache, loop: dict[str, Any]) -> quire.Feed:
 def test_the_list_is_mirrored(cache: quire.Cache, site: Site, loop: dict[str, Any]) -> None:
     site.publish(57)
     feed = opened(cache, loop)
-    assert loop["fill"](cache, feed, loop["ask"]) == quire.Refusal.END
+    assert loop["fill"](cache, feed, loop["ask"]).refusal == quire.Refusal.END
     assert shown(cache, feed) == listed(site) and site.requests == 6
     site.publish(25)
-    assert loop["fill"](cache, feed, loop["ask"]) == quire.Refusal.END
+    assert loop["fill"](cache, feed, loop["ask"]).refusal == quire.Refusal.END
     assert shown(cache, feed) == listed(site)
 
 
@@ -112,7 +115,7 @@ def test_an_end_after_a_full_page_is_believed_when_it_is_seen_twice(
     cache: quire.Cache, site: Site, loop: dict[str, Any]) -> None:
     site.publish(40)
     feed = opened(cache, loop)
-    assert loop["fill"](cache, feed, loop["ask"]) == quire.Refusal.END
+    assert loop["fill"](cache, feed, loop["ask"]).refusal == quire.Refusal.END
     assert shown(cache, feed) == listed(site) and site.requests == 7
 
 
@@ -123,13 +126,13 @@ def test_a_border_that_is_gone_loses_and_hides_nothing(
     feed = opened(cache, loop)
     loop["load"](cache, feed, quire.Place.HEAD, loop["ask"])
     if place == "gap":
-        assert loop["fill"](cache, feed, loop["ask"]) == quire.Refusal.END
+        assert loop["fill"](cache, feed, loop["ask"]).refusal == quire.Refusal.END
         site.publish(35)
         loop["load"](cache, feed, quire.Place.HEAD, loop["ask"])
     rows = shown(cache, feed)
     gone = rows[rows.index("~") - 1] if place == "gap" else rows[-1]
     site.ids.remove(int(gone.removeprefix("t3_")))
-    assert loop["fill"](cache, feed, loop["ask"]) == quire.Refusal.END
+    assert loop["fill"](cache, feed, loop["ask"]).refusal == quire.Refusal.END
     assert [row for row in shown(cache, feed) if row != gone] == listed(site)
 
 
@@ -137,12 +140,12 @@ def test_failures_that_pass_are_asked_again(cache: quire.Cache, site: Site, loop
     site.publish(30)
     site.faults = [429, 503, 0, 500, 429]
     feed = opened(cache, loop)
-    assert loop["fill"](cache, feed, loop["ask"]) == quire.Refusal.END
+    assert loop["fill"](cache, feed, loop["ask"]).refusal == quire.Refusal.END
     assert shown(cache, feed) == listed(site)
     site.faults = [503] * 3
     with pytest.raises(loop["Later"]):
         loop["fill"](cache, feed, loop["ask"])
-    assert loop["fill"](cache, feed, loop["ask"]) == quire.Refusal.END
+    assert loop["fill"](cache, feed, loop["ask"]).refusal == quire.Refusal.END
 
 
 def test_a_link_that_is_refused_is_dropped(cache: quire.Cache, site: Site, loop: dict[str, Any]) -> None:
@@ -151,7 +154,7 @@ def test_a_link_that_is_refused_is_dropped(cache: quire.Cache, site: Site, loop:
     loop["load"](cache, feed, quire.Place.HEAD, loop["ask"])
     loop["load"](cache, feed, quire.Place.TAIL, loop["ask"])
     site.faults = [0, 410]   # the head, and the old link below the last post
-    assert loop["fill"](cache, feed, loop["ask"]) == quire.Refusal.END
+    assert loop["fill"](cache, feed, loop["ask"]).refusal == quire.Refusal.END
     assert shown(cache, feed) == listed(site)
     site.publish(30)
     site.faults = [0, 404]   # a link as young as the call is not dropped
@@ -169,3 +172,31 @@ def test_a_server_that_goes_round_in_circles_is_left(
     site.page = lambda path: page("/new") if "after" in path else page(path)  # type: ignore[method-assign]
     result = loop["fill"](cache, feed, loop["ask"])
     assert result.verdict in loop["NOWHERE"] and site.requests < 10
+
+
+def test_a_first_page_of_filtered_rows_leads_on(
+    cache: quire.Cache, site: Site, loop: dict[str, Any]) -> None:
+    site.publish(35)
+    site.hidden = set(range(16, 36))
+    feed = opened(cache, loop)
+    assert loop["fill"](cache, feed, loop["ask"]).refusal == quire.Refusal.END
+    assert shown(cache, feed) == listed(site)[20:]
+    site.publish(12)
+    site.hidden |= set(range(38, 48))
+    assert loop["fill"](cache, feed, loop["ask"]).refusal == quire.Refusal.END
+    assert shown(cache, feed) == ["t3_37", "t3_36", *listed(site)[32:]]
+
+
+def test_a_gap_that_the_tail_opens_is_filled(
+    cache: quire.Cache, site: Site, loop: dict[str, Any]) -> None:
+    site.publish(4)
+    site.ids = [4]
+    feed = opened(cache, loop)
+    feed.begin_live()
+    loop["load"](cache, feed, quire.Place.HEAD, loop["ask"])
+    feed.push([("t3_5", b"")])
+    feed.push([("t3_6", b"")])
+    feed.delete("t3_4")
+    site.ids = [6]
+    assert loop["fill"](cache, feed, loop["ask"]).refusal == quire.Refusal.END
+    assert shown(cache, feed) == ["t3_6"]

@@ -99,7 +99,7 @@ class Request:
     #: What the answer must be ingested with. It survives restarts and may be used by any process.
     ticket: int
     position: int
-    #: How many posts to ask for; 0: name no size.
+    #: How many posts to ask for; 0: name no size, or one of your own. 0 for each request by a link.
     limit: int
     #: RequestKind.AROUND: its text is the post. DELTA: the token.
     link: Link
