@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import struct
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -29,9 +30,14 @@ _KEPT_SCREENS = 4
 _NO_RANK = (1 << 64) - 1
 
 _HAS_KEY, _HAS_PAGE = lib.QUIRE_ROW_HAS_KEY, lib.QUIRE_ROW_HAS_PAGE
-_NUMERIC_ID = lib.QUIRE_ROW_NUMERIC_ID
+_NUMERIC_ID, _UNVERIFIED = lib.QUIRE_ROW_NUMERIC_ID, lib.QUIRE_ROW_UNVERIFIED
 _POST = lib.QUIRE_ROW_POST
-_position_size = ffi.sizeof("quire_position")
+_row_size = ffi.sizeof("quire_row")
+
+# The first members of a quire_row, from kind to page. Reading them at once takes a third of the time that reading
+# them one by one takes.
+_members = struct.Struct("@iI16sQPNPNqQ")
+assert _members.size == ffi.offsetof("quire_row", "gap")
 
 
 @dataclass(slots=True, eq=False)
@@ -130,21 +136,27 @@ def merged_out(row: Any, lease: Lease) -> Row | Frontier:
         return Frontier(True, link_out(row.up))
     if row.kind == RowKind.TAIL:
         return Frontier(False, link_out(row.down))
-    return row_out(row, lease)
+    return rows_out(ffi.addressof(row), 1, lease)[0]
 
 
-def row_out(row: Any, lease: Lease) -> Row:
-    position = bytes(ffi.buffer(ffi.addressof(row, "position"), _position_size))
-    if row.kind != _POST:
-        return GapRow(
-            row.gap, link_out(row.down), link_out(row.up), row.posts_above, Doubt(row.why), row.since,
-            position, lease)
-    flags = row.flags
-    body = row.body
-    return PostRow(
-        str(row.id_number) if flags & _NUMERIC_ID else text_out(row.id_text),
-        row.key if flags & _HAS_KEY else None, row.page if flags & _HAS_PAGE else None, flags, Doubt(row.why) if row.why else None, position, lease,
-        int(ffi.cast("uintptr_t", body.data)), body.size)
+def rows_out(rows: Any, count: int, lease: Lease) -> list[Row]:
+    """The first `count` rows of an array."""
+    memory = ffi.buffer(rows, count * _row_size)
+    found: list[Row] = []
+    for at in range(count):
+        kind, flags, position, number, _, _, body, size, key, page = _members.unpack_from(
+            memory, at * _row_size)
+        if kind == _POST:
+            found.append(PostRow(
+                str(number) if flags & _NUMERIC_ID else text_out(rows[at].id_text),
+                key if flags & _HAS_KEY else None, page if flags & _HAS_PAGE else None, flags,
+                Doubt(rows[at].why) if flags & _UNVERIFIED else None, position, lease, body, size))
+        else:
+            row = rows[at]
+            found.append(GapRow(
+                row.gap, link_out(row.down), link_out(row.up), row.posts_above, Doubt(row.why), row.since,
+                position, lease))
+    return found
 
 
 def position_in(row: Row | None, lease: Lease) -> Any:

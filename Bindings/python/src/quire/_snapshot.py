@@ -15,7 +15,7 @@ from ._feed import Feed
 from ._lease import Lease
 from ._names import ChangeKind, Order, Paging, RowKind, Sizes, Start
 from ._quire import ffi, lib
-from ._rows import SCREENFUL, Frontier, GapRow, PostRow, Row, Rows, merged_out, position_in, row_out
+from ._rows import SCREENFUL, Frontier, GapRow, PostRow, Row, Rows, merged_out, position_in, rows_out
 from ._values import Change, FeedInfo, FeedOptions, Id, Page, PostInfo, RowName
 from ._window import Window
 
@@ -101,7 +101,7 @@ class Snapshot:
             place = number_in(start) if isinstance(start, int) else position_in(start, lease)
             check(function(
                 self._handle, handle_in(feed, Feed), place, rows if limit else ffi.NULL, limit, count))
-            return [row_out(rows[i], lease) for i in range(count[0])]
+            return rows_out(rows, count[0], lease)
 
     def after(self, feed: Feed, row: Row | None = None, limit: int = SCREENFUL) -> list[Row]:
         """Up to `limit` rows below a row of this snapshot (None: from the top), in one call."""
@@ -203,7 +203,7 @@ class Snapshot:
         with self._lock:
             self._require_open()
             check(lib.quire_find(self._handle, handle_in(feed, Feed), id_in(id), out))
-            row = row_out(out[0], self._lease)
+            row = rows_out(out, 1, self._lease)[0]
         assert isinstance(row, PostRow)
         return row
 
@@ -257,7 +257,7 @@ class Snapshot:
                 self._require_open()
                 check(lib.quire_read_page(
                     self._handle, handle_in(feed, Feed), number_in(number), first, rows, SCREENFUL, count))
-                found = [row_out(rows[i], self._lease) for i in range(count[0])]
+                found = rows_out(rows, count[0], self._lease)
             for row in found:
                 assert isinstance(row, PostRow)
                 yield row

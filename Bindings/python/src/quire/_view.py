@@ -14,7 +14,7 @@ from ._errors import check
 from ._feed import Feed
 from ._names import RowFlag
 from ._quire import ffi, lib
-from ._rows import Row, position_in, row_out
+from ._rows import Row, position_in, rows_out
 from ._snapshot import Snapshot
 from ._values import Id
 
@@ -183,7 +183,7 @@ class View:
             snapshot._require_open()
             position = position_in(after, snapshot._lease)
             check(lib.quire_view_read_after(snapshot._handle, self._handle, position, rows, limit, count))
-            return [row_out(rows[i], snapshot._lease) for i in range(count[0])]
+            return rows_out(rows, count[0], snapshot._lease)
 
     def rows_from(self, snapshot: Snapshot, rank: int, *, limit: int = 64) -> list[Row]:
         """Rows from the post on that has this many posts of the view above it."""
@@ -193,7 +193,7 @@ class View:
             check(
                 lib.quire_view_read_from_rank(
                     snapshot._handle, self._handle, number_in(rank), rows, limit, count))
-            return [row_out(rows[i], snapshot._lease) for i in range(count[0])]
+            return rows_out(rows, count[0], snapshot._lease)
 
     def place(self, snapshot: Snapshot, id: Id) -> Section | None:
         """The section of a post, and its rank in the view; None if the view does not show it."""

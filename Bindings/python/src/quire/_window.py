@@ -13,7 +13,7 @@ from ._errors import check
 from ._feed import Feed
 from ._names import Start
 from ._quire import ffi, lib
-from ._rows import Row, row_out
+from ._rows import Row, rows_out
 from ._values import Id
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Window:
         with self._lock, _lock(snapshot):
             snapshot._require_open()
             check(lib.quire_window_read(self._handle, snapshot._handle, number_in(index), rows, limit, count))
-            return [row_out(rows[i], snapshot._lease) for i in range(count[0])]
+            return rows_out(rows, count[0], snapshot._lease)
 
     def nearest(self) -> list[str]:
         """The ids of the posts of the window, nearest to the anchor first: stored, they are a place to open at
