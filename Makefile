@@ -101,7 +101,7 @@ sbom: deps                  ## build/quire.cdx.json: what the library and the to
 test-c: lib                 ## everything about the C API; ends with "N passed, N failed, N skipped"
 	@Tests/C/run.sh
 
-bench: deps                 ## Quire beside SQLite, GRDB, RocksDB and C on LMDB, 100,000 posts
+bench: lib                  ## Quire beside SQLite, GRDB, RocksDB and C on LMDB, 100,000 posts
 	@Benchmarks/install-dependencies
 	@mkdir -p build
 	@bench=$$(SWIFT="$(SWIFT)" Benchmarks/build quire-bench) && "$$bench" run --posts $(BENCH_POSTS) --json build/bench.json

@@ -31,6 +31,7 @@ COSTS = [
 ]
 COLORS = {
     "quire": "#d1495b",
+    "quire-c": "#e8919b",
     "lmdb-c": "#555555",
     "sqlite-norm": "#00798c",
     "sqlite-blob": "#30a4b8",

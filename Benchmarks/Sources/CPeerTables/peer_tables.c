@@ -6,6 +6,7 @@
 
 const peer_engine *peer_named(const char *name)
 {
+    if (strcmp(name, "quire-c") == 0) return &peer_quire_c;
     if (strcmp(name, "lmdb-c") == 0) return &peer_lmdb_c;
     if (strcmp(name, "sqlite-norm") == 0) return &peer_sqlite_norm;
     if (strcmp(name, "sqlite-blob") == 0) return &peer_sqlite_blob;

@@ -11,6 +11,7 @@
 // threads, each with a reader of its own.
 #ifndef QUIRE_BENCH_PEER_H
 #define QUIRE_BENCH_PEER_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ typedef struct {
     uint32_t feed;          // 0, 1, 2 ...; feeds come into being with their first page
     uint32_t count;
     const peer_post *posts;
+    int64_t following;      // what the request for the page below would name
 } peer_page;
 
 typedef struct {
@@ -61,6 +63,16 @@ typedef struct {
     uint64_t (*page_count)(peer *, uint32_t feed);
     // For reads on another thread beside a writer: another handle on the same files.
     int (*open_reader)(peer *writer, peer **out);
+
+    // What follows is left out by engines that take arguments as they are.
+    const char *(*load)(void);  // what a program has when it starts, not timed; returns a message if it failed
+    bool readers_write;     // handles of `open_reader` may write, several at a time; else threads take turns
+    // The arguments of the next call in the form in which a program has them in hand. Making it is not timed.
+    int (*stage_pages)(peer *, const peer_page *pages, size_t count);   // for `append` and `prepend`
+    int (*stage_ids)(peer *, const uint64_t *ids, size_t count);        // for `contains`
+    // Pages have numbers that last, and programs read by these. Finding those of pages at an index on is not timed.
+    int (*number_pages)(peer *, uint32_t feed, uint64_t index, uint64_t *numbers, size_t *count);   // count: the most
+    int (*read_numbered)(peer *, uint32_t feed, const uint64_t *numbers, size_t count, peer_read *out);
 } peer_engine;
 
 // 64-bit sum over every byte, eight at a time, the rest as one number. Not inline: the same instructions at the
@@ -72,4 +84,5 @@ extern const peer_engine peer_sqlite_norm;   // normalised
 extern const peer_engine peer_sqlite_blob;   // page blobs
 extern const peer_engine peer_sqlite_article;// as the source articles do it: one query per id, re-index on refresh
 extern const peer_engine peer_rocksdb;
+extern const peer_engine peer_quire_c;       // Quire's C API
 #endif

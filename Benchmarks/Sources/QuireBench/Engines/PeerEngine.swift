@@ -9,6 +9,8 @@ final class PeerEngine: Engine {
     private var arena = PageArena()
     private var reads: [PageAddress] = []
     private var pagesPerRead = 1
+    /// The numbers of the pages of each read, of an engine whose pages have some.
+    private var numbers: [[UInt64]] = []
     private var ids: [UInt64] = []
     private var idsFeed: UInt32 = 0
     private var marks: [UInt8] = []
@@ -33,6 +35,8 @@ final class PeerEngine: Engine {
         (self.table, self.handle, self.writing, ownsHandle) = (table, handle, writing, owns)
     }
 
+    deinit { close() }
+
     var name: String { String(cString: table.pointee.name) }
     var version: String { table.pointee.version.map { String(cString: $0) } ?? "?" }
     var about: String { table.pointee.about.map { String(cString: $0) } ?? "" }
@@ -50,7 +54,12 @@ final class PeerEngine: Engine {
 
     // MARK: Writing
 
-    func stage(_ pages: [FeedPage]) { arena.fill(pages) }
+    func stage(_ pages: [FeedPage]) throws {
+        arena.fill(pages)
+        if let stage = table.pointee.stage_pages {
+            try check(stage(handle, arena.pages, arena.count), "stage_pages")
+        }
+    }
 
     func appendStaged() throws -> Int {
         var written = peer_written()
@@ -78,12 +87,25 @@ final class PeerEngine: Engine {
 
     // MARK: Reading
 
-    func stage(reads: [PageAddress], pages: Int) { (self.reads, pagesPerRead) = (reads, pages) }
+    func stage(reads: [PageAddress], pages: Int) throws {
+        (self.reads, pagesPerRead, numbers) = (reads, pages, [])
+        guard let number = table.pointee.number_pages else { return }
+        numbers = try reads.map { read in
+            try Array(unsafeUninitializedCapacity: pages) { buffer, count in
+                count = pages
+                let (feed, at) = (UInt32(read.feed), UInt64(read.index))
+                try check(number(handle, feed, at, buffer.baseAddress, &count), "number_pages")
+            }
+        }
+    }
 
     func readStaged(_ index: Int) throws -> ReadTotal {
         var read = peer_read()
         let (feed, at) = (UInt32(reads[index].feed), UInt64(reads[index].index))
-        if pagesPerRead == 1 {
+        if let readNumbered = table.pointee.read_numbered {
+            let pages = numbers[index]
+            try check(readNumbered(handle, feed, pages, pages.count, &read), "read_numbered")
+        } else if pagesPerRead == 1 {
             try check(table.pointee.read_page(handle, feed, at, &read), "read_page")
         } else {
             let pages = UInt64(pagesPerRead)
@@ -92,10 +114,17 @@ final class PeerEngine: Engine {
         return Self.total(read)
     }
 
-    func stage(ids: [UInt64], in feed: Int) {
+    func firstPage(of feed: Int) throws -> ReadTotal {
+        var read = peer_read()
+        try check(table.pointee.read_page(handle, UInt32(feed), 0, &read), "read_page")
+        return Self.total(read)
+    }
+
+    func stage(ids: [UInt64], in feed: Int) throws {
         self.ids = ids
         idsFeed = UInt32(feed)
         marks = Array(repeating: 0, count: ids.count)
+        if let stage = table.pointee.stage_ids { try check(stage(handle, ids, ids.count), "stage_ids") }
     }
 
     func lookUpStaged() throws {
@@ -125,9 +154,10 @@ final class PeerEngine: Engine {
         return PeerEngine(table, reader, writing: NSLock(), owns: true)
     }
 
-    /// One thread writes at a time, through the same handle: the peers have one writer.
-    func makeWriter() -> any Engine {
-        PeerEngine(table, handle, writing: writing, owns: false)
+    /// One thread writes at a time, through the same handle, unless the engine has several writers.
+    func makeWriter() throws -> any Engine {
+        if table.pointee.readers_write { return try makeReader() }
+        return PeerEngine(table, handle, writing: writing, owns: false)
     }
 }
 
@@ -153,7 +183,8 @@ private struct PageArena {
                 (bytes + byte).update(from: $0.baseAddress!, count: $0.count)
             }
             pages[i] = peer_page(
-                feed: UInt32(page.feed), count: UInt32(page.posts.count), posts: posts + post)
+                feed: UInt32(page.feed), count: UInt32(page.posts.count), posts: posts + post,
+                following: Int64(page.following))
             for item in page.posts {
                 posts[post] = peer_post(
                     id: item.id, key: item.key, body: bytes + byte + item.body.lowerBound,

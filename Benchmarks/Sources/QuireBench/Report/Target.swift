@@ -106,11 +106,20 @@ struct Targets {
             + rate("8 writers, synced", .group8, c: nil, sqlite: 4)
             + time("page read, p50", .read, "p50", c: 1.3, blobs: 2.2, normalised: 14)
             + time("page read, p99", .read, "p99", c: 1.3, blobs: 2.2, normalised: 14)
+            + [throughC]
             + time("50 pages scrolled", .scroll, "p50", c: 1.1, blobs: 1.5)
             + time("100 ids checked", .contains, "p50", c: 1, sqlite: 8)
             + time("post updated, not synced", .update, "p50", c: 1.2, sqlite: 0.6)
             + [refresh] + time("prune, a page", .pruneLong, "page", c: 3, sqlite: 50)
             + opening + space
+    }
+
+    private var throughC: Target {
+        let read = Operation.read.rawValue
+        return Target(
+            operation: "page read through the C API, p50", against: "C on LMDB, times its time",
+            bound: .atMost(1.5),
+            measured: ratio(size.median(read, "p50", .quireC), size.median(read, "p50", .lmdbC)))
     }
 
     private var refresh: Target {

@@ -19,6 +19,7 @@ final class Worker {
     ) throws -> (worker: Worker, opening: Reply) {
         let stream = PageStream(workload)
         syncing_set(isSyncing)
+        try name.load()
         heap_release_free()
         let memory = ProcessMeters.anonymousMemory
         let feed = Self.firstPageFeed(stream)
