@@ -89,7 +89,8 @@ extension quire_row {
         if let number = post.number {
             (id_number, flags) = (number, UInt32(QUIRE_ROW_NUMERIC_ID))
         } else {
-            id_text = quire_bytes(data: post.text.baseAddress, size: post.text.count)
+            let text = post.text
+            id_text = quire_bytes(data: text.baseAddress, size: text.count)
         }
         post.body.withUnsafeBytes { body = quire_bytes(data: $0.baseAddress, size: $0.count) }
         set(

@@ -192,7 +192,7 @@ public struct PostView: ~Escapable {
     @inlinable public var position: RowPosition { RowPosition(chunk: walk.position, slot: walk.slot) }
 
     /// The bytes of the id if it is no number, where they lie in the memory map.
-    @_spi(Unstable) public var text: UnsafeRawBufferPointer { walk.text }
+    @_spi(Unstable) @inlinable public var text: UnsafeRawBufferPointer { walk.text }
 }
 
 extension PostRow {

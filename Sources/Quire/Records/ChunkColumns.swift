@@ -56,7 +56,7 @@
     let versions: UnsafeRawPointer
     @usableFromInline let lengths: UnsafeRawPointer
     let exceptional: UnsafeRawPointer
-    let texts: UnsafeRawBufferPointer
+    @usableFromInline let texts: UnsafeRawBufferPointer
 
     /// Reads the chunk in these bytes, which must outlive it. All columns are within the bytes.
     init(_ bytes: UnsafeRawBufferPointer) throws(QuireError) {
@@ -201,9 +201,16 @@
     }
 
     func text(_ word: UInt64) throws(QuireError) -> UnsafeRawBufferPointer {
+        guard let text = Self.text(word, in: texts) else { throw ByteReader.damage }
+        return text
+    }
+
+    /// Takes no columns, so that programs in which it is inlined need not keep all of them in memory.
+    @inlinable @inline(__always)
+    static func text(_ word: UInt64, in texts: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let (start, count) = (Int(word & 0xFFFF_FFFF), Int(word >> 32))
-        guard start + count <= texts.count else { throw ByteReader.damage }
-        return UnsafeRawBufferPointer(rebasing: texts[start..<start + count])
+        if start &+ count > texts.count { return nil }
+        return UnsafeRawBufferPointer(rebasing: texts[start..<start &+ count])
     }
 
     /// Throws unless all ids that are texts can be read. Eight flags are tested at a time: behind them are

@@ -184,9 +184,10 @@
     }
 
     /// The bytes of its id, if that is no number.
+    @inlinable @inline(__always)
     var text: UnsafeRawBufferPointer {
         // all texts were tested
-        (try? columns.text(word)) ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        ChunkColumns.text(word, in: columns.texts) ?? UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
     @inline(__always)
