@@ -240,6 +240,7 @@ public func quire_read_pages(
             let pages = try open.read {
                 try $0.pages(of: feed, from: Int(clamping: index), limit: room.capacity)
             }
+            open.note(pages, of: feed)
             return room.fill(pages) { quire_page($0, arena) }
         }
     }

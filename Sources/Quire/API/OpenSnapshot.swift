@@ -22,6 +22,14 @@
         try body(Snapshot(transaction, memory, of: cache.environment))
     }
 
+    /// Has pages that were listed in this snapshot read by their numbers without being looked up.
+    @_spi(Unstable) public func note(_ pages: [PageInfo], of feed: Feed) {
+        for page in pages {
+            let found = FoundPages.Page(start: page.start, count: page.posts, place: page.place)
+            memory.note(found, page.number, of: feed.number)
+        }
+    }
+
     /// Returns whether the answers to the links at the feed's head and tail overlap its border.
     @_spi(Unstable) public func overlaps(of feed: Feed) throws -> (head: Bool, tail: Bool) {
         let record = try RowReader(transaction: transaction, feed: feed.number).record()

@@ -10,9 +10,9 @@ extension Snapshot {
     @_lifetime(borrow self)
     public borrowing func cursor(ofPage number: UInt64, in feed: Feed) throws(QuireError) -> RowCursor {
         let reader = try readerOfRows(feed)
-        let page = try reader.head(ofPage: number)
+        let page = try reader.find(page: number)
         let cursor = RowCursor(
-            reader, ofPage: number, count: page?.entries ?? 0, from: page?.start ?? 0, lends: true)
+            reader, ofPage: number, count: page.count, from: page.start, lends: true, place: page.place)
         return _overrideLifetime(cursor, borrowing: self)
     }
 

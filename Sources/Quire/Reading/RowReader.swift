@@ -277,6 +277,21 @@ struct RowReader {
         return try rows(ofPage: number, count: page.entries, from: page.start)
     }
 
+    /// Returns where a page begins and how many posts it has; none if the feed has no such page. What was
+    /// found is noted for the next reader.
+    func find(page number: UInt64) throws(QuireError) -> FoundPages.Page {
+        if let known = memory?.page(number, of: feed) { return known }
+        guard let head = try head(ofPage: number) else { return FoundPages.Page() }
+        var page = FoundPages.Page(start: head.start, count: head.entries)
+        guard let memory, let (at, value) = try memory.chunk(transaction, feed, from: head.start),
+            at == head.start
+        else { return page }
+        let columns = try columns(value)
+        if columns.page == number { page.place = memory.place(value, columns, transaction) }
+        memory.note(page, number, of: feed)
+        return page
+    }
+
     func head(ofPage number: UInt64) throws(QuireError) -> PageHead? {
         let key = NumberKey(newestFirst: number)
         guard let value = try transaction.get(.pages(of: feed), key) else { return nil }

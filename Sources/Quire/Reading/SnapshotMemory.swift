@@ -16,6 +16,7 @@ final class SnapshotMemory {
         /// The one before it, to which a reader of shared posts goes back.
         var previous = (number: 0 as UInt64, record: UnsafeRawBufferPointer(start: nil, count: 0))
         var records = FoundRecords()
+        var pages = FoundPages()
         /// The feed in which no gap is from one position up to before another; 0 if none was looked for.
         var gapless: (feed: UInt32, from: UInt64, to: UInt64) = (0, 0, 0)
         var index: PostIndex?
@@ -35,6 +36,7 @@ final class SnapshotMemory {
         state.pointee.chunks.close()
         state.pointee.bodies.close()
         state.pointee.records.free()
+        state.pointee.pages.free()
         state.deinitialize(count: 1)
         state.deallocate()
     }
@@ -129,6 +131,19 @@ final class SnapshotMemory {
         place.prefetch()
         (state.pointee.recordNumber, state.pointee.record) = (place.recordNumber, place.record)
         return place.chunk
+    }
+
+    /// Returns where a page was found in this commit, and how many posts it has.
+    func page(_ number: UInt64, of feed: UInt32) -> FoundPages.Page? {
+        guard let page = state.pointee.pages[number, feed], page.place.map == state.pointee.map,
+            page.place.commit == state.pointee.number
+        else { return nil }
+        return page
+    }
+
+    /// Notes where a page was found; not if the bodies of its first chunk were not.
+    func note(_ page: FoundPages.Page, _ number: UInt64, of feed: UInt32) {
+        if page.place.map != 0 { state.pointee.pages.note(page, number, feed) }
     }
 
     // MARK: Gaps
