@@ -3,10 +3,10 @@ import Testing
 
 @_spi(Unstable) @testable import Quire
 
-/// Pages that are read by their numbers are found once in a commit. What was found shows the same as a search.
+/// Pages that are read by their numbers are found once in a commit. What was found shows what a search shows.
 @Suite struct FoundPagesTests {
-    /// Random pages, evictions and prunes of three feeds. After each, in snapshots one after the other and one
-    /// inside of another, random pages are read several times, also such as are gone.
+    /// Random pages, evictions and prunes of three feeds. After each, in snapshots one after the other and
+    /// one inside of another, random pages are read several times, also such as are gone.
     @Test(arguments: 0..<8 as Range<UInt64>) func randomPages(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let storage = try TemporaryCache()
