@@ -25,6 +25,8 @@ public struct Response: Sendable {
     /// True if a page without posts says that the list ends, and the profile doubts that: perhaps the post is
     /// gone that the link of the request names. The answer then says nothing about what follows.
     public var isEndDoubtful = false
+    /// True if the answer goes on with an archive, which does not change (RFC 5005).
+    public var leadsToArchive = false
     /// The number of the page, as the server counts.
     public var page: Int?
     /// The number of pages, as the server says.
@@ -39,6 +41,17 @@ public struct Response: Sendable {
     public var quotaRenewal: Double?
 
     init(_ answer: Answer) { self.answer = answer }
+
+    /// Returns in words what the link to the next page is, if it is plainly the number of a page or an
+    /// offset: `its links are page numbers (page=2)`. Posts slide under such links (R26.9).
+    ///
+    /// It is for feeds (RSS, Atom, JSON Feed), of which any server has pages; ``Recognition`` says it of
+    /// others. `unseen` names parameters that the request had besides.
+    public func position(of request: String, unseen: Set<String> = []) -> String? {
+        guard !leadsToArchive, case .token(let link) = answer.next else { return nil }
+        let rows = answer.posts.count + answer.opaqueRows
+        return PositionLink(link, of: request, unseen: unseen, rows: rows, mayMove: true)?.words
+    }
 
     /// Returns true if its request named a place by other means than a number. Then the lack of a number does
     /// not mean the first page.

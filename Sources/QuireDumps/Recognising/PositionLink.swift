@@ -26,13 +26,15 @@ struct PositionLink: Equatable {
         "page[number]",
     ]
     private static let offsets: Set<String> = [
-        "offset", "start", "startat", "start_at", "startindex", "start_index", "skip", "$skip", "from",
+        "offset", "start", "startat", "start_at", "startindex", "start_index", "start-index", "skip", "$skip",
+        "from",
         "_start", "page[offset]",
     ]
     /// The size of a page. Servers add it to the address that was asked for.
     private static let sizes: Set<String> = [
         "limit", "size", "count", "per_page", "perpage", "per-page", "page_size", "pagesize", "page-size",
         "$top", "top", "_limit", "_per_page", "n", "num", "rows", "take", "max", "maxresults", "max_results",
+        "max-results",
         "pagelen", "items_per_page", "page[size]", "page[limit]",
     ]
     /// Members of a response that hold the number of the next page itself.
@@ -43,12 +45,15 @@ struct PositionLink: Equatable {
     ///   - request: The address that was asked for.
     ///   - unseen: Parameters that the request had besides, as secrets are.
     ///   - rows: The number of items in the response.
-    init?(_ link: String, of request: String, unseen: Set<String> = [], rows: Int) {
+    ///   - mayMove: True if the pages may be at another path than the first one.
+    init?(
+        _ link: String, of request: String, unseen: Set<String> = [], rows: Int, mayMove: Bool = false
+    ) {
         guard let asked = URLComponents(string: request), let base = URL(string: request) else { return nil }
         let isQuery = link.contains("=") && !link.contains("?") && !link.contains("/")
         guard let url = URL(string: (isQuery ? "?\(link)" : link).validAddress, relativeTo: base),
             let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
-            parts.percentEncodedPath.trimmed == asked.percentEncodedPath.trimmed,
+            mayMove || parts.percentEncodedPath.trimmed == asked.percentEncodedPath.trimmed,
             let before = asked.values, var after = parts.values
         else { return nil }
         // Such a link is a change of the request.

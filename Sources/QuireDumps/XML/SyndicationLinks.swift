@@ -33,6 +33,9 @@ struct SyndicationLinks {
         return isBelow ? .end : .unknown
     }
 
+    /// True if the list goes on with an archive.
+    var leadsToArchive: Bool { links["next"] == nil && links["prev-archive"] != nil && !isComplete }
+
     /// True if the document is not the top of its list.
     var isBelow: Bool { isArchive || links["previous"] != nil || links["prev"] != nil }
 

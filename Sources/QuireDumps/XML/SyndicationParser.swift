@@ -70,7 +70,9 @@ public final class SyndicationParser {
             }
         }
         answer.next = list.links.next
-        return Response(answer)
+        var response = Response(answer)
+        response.leadsToArchive = list.links.leadsToArchive
+        return response
     }
 }
 

@@ -8,6 +8,8 @@ struct FirstAnswer {
     /// What was found, in a line for people.
     let words: String
     let kind: InputPage.Kind
+    /// How a feed (RSS, Atom, JSON Feed) is divided into pages; nil for an API, whose profile says it.
+    private(set) var paging: Paging?
 
     /// Reads the response as the destination does, which takes over what is found where nothing was said.
     /// Throws if the response cannot be read, or the list begins with its oldest post.
@@ -21,9 +23,13 @@ struct FirstAnswer {
             throw Self.oldestFirst("\(shown(name))=\(shown(address[name] ?? "")): oldest first")
         }
         if response.isXML && destination.recognises {
-            (kind, words) = (.syndication, "read as RSS or Atom")
+            kind = .syndication
             do throws(DumpError) {
-                answer = try SyndicationParser.read(response.body, envelope: envelope, name: "answer").answer
+                let page = try SyndicationParser.read(response.body, envelope: envelope, name: "answer")
+                answer = page.answer
+                let (paging, found) = Self.links(of: page, address)
+                self.paging = paging
+                words = "read as RSS or Atom" + found
             } catch {
                 throw Failure(
                     .data,
@@ -33,6 +39,7 @@ struct FirstAnswer {
             return
         }
         kind = .response
+        var words: String
         if var wishes = destination.wishes {
             (wishes.paging, wishes.firstPage) = (address.paging, firstPage)
             wishes.mayLinkLater = true
@@ -49,13 +56,28 @@ struct FirstAnswer {
         }
         let profile = destination.profile
         do throws(DumpError) {
-            answer = try PageParser(profile: profile).read(
-                response.body, envelope: envelope, name: profile.name
-            )
-            .answer
+            let page = try PageParser(profile: profile).read(
+                response.body, envelope: envelope, name: profile.name)
+            answer = page.answer
+            if profile.name == "jsonfeed" {
+                let (paging, found) = Self.links(of: page, address)
+                self.paging = paging
+                words += found
+            }
+            self.words = words
         } catch {
             throw Failure(.data, "\(shown(place, limit: 200)): read as \(error.message)")
         }
+    }
+
+    /// Returns how a feed goes on, and what is to be said of it. Any server has such feeds, so their format
+    /// does not tell whether links are positions. Where there is no link yet, nothing says that later ones
+    /// are cursors.
+    private static func links(of page: Response, _ address: PullAddress) -> (Paging, words: String) {
+        if page.answer.next == .unknown { return (.pages, "") }
+        let unseen = Set(address.secretParameters.map(\.name))
+        let words = page.position(of: address.first, unseen: unseen)
+        return (words == nil ? .cursor : .pages, words.map { "; \($0)" } ?? "")
     }
 
     /// Reads all answers as the first one was found to be. Returns that in a line for people.

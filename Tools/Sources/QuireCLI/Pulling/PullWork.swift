@@ -274,6 +274,7 @@ struct PullWork: Sendable {
             var options = feed.options
             options.pageSize = plan.pageSize ?? Self.size(of: first.answer)
             options.firstPage = firstPage ?? address.firstPage ?? options.firstPage
+            options.paging = first.paging ?? options.paging
             if destination.profile.isOpen { options.paging = address.paging ?? options.paging }
             if options.sizes == .free && !plan.namesSize { options.sizes = .unknown }
             if options == feed.options { return feed }
