@@ -63,6 +63,18 @@ struct WayBack {
     }
 }
 
+extension PageResponse {
+    /// Doubts the end that an empty page reports below the last post, where links are positions: posts may
+    /// have left above, so that the rest is on the page before (R26.9). That page is asked for again.
+    mutating func doubtEnd(as paging: Paging, of request: PageRequest) {
+        guard paging == .pages, request.place == .tail, case .link(.token) = request.target,
+            case .page(let answer) = content, answer.next == .end, answer.posts.isEmpty,
+            answer.opaqueRows == 0
+        else { return }
+        mayRefuseLink = true
+    }
+}
+
 extension Pager {
     /// Forgets the link of a failed request, if the failure says that the server refuses it. Returns nil if
     /// there is nothing to forget: then the call fails.

@@ -34,6 +34,7 @@ extension Pager {
             do {
                 var response = try await completed(ask(request), to: request)
                 try Task.checkCancellation()
+                response.doubtEnd(as: feed.options.paging, of: request)
                 if let doubt = way.doubt(&response, to: request),
                     let dropped = try await drop(request, issuedBy: issuer, because: doubt)
                 {
