@@ -129,4 +129,75 @@ struct PullSlidingTests {
         #expect(!run.err.contains("its links are"), "\(run)")
         #expect(run.out.contains("whole: no gaps, head closed, end reached\n"), "\(run)")
     }
+
+    // MARK: Numbers in the header `Link`
+
+    private static func rows(_ ids: some Sequence<Int>, at host: String = "api.github.com") -> String {
+        let rows = ids.map { id in
+            #"{"id": \#(id), "url": "https://\#(host)/repos/o/r/issues/\#(id)", "#
+                + #""created_at": \#(1_700_000_000 + 60 * id)}"#
+        }
+        return "[\(rows.joined(separator: ","))]"
+    }
+
+    /// A list in the manner of GitHub, 30 posts on a page.
+    private static func gitHub(
+        _ list: Held, by name: String = "page", isHeader: Bool = true
+    ) async throws -> LoopbackServer {
+        try await LoopbackServer.start { request in
+            let ids = list.ids.withLock(\.self)
+            let number = request.query[name].flatMap { Int($0) }
+            let start =
+                name == "since"
+                ? ids.firstIndex { $0 > number ?? 0 } ?? ids.count : ((number ?? 1) - 1) * 30
+            let shown = ids.dropFirst(start).prefix(30)
+            let value = name == "since" ? shown.last ?? 0 : start / 30 + 2
+            let next = start + 30 < ids.count ? "/list?\(name)=\(value)" : nil
+            if isHeader {
+                let links = next.map { ["Link": "<\($0)>; rel=\"next\""] } ?? [:]
+                return .json(rows(shown), headers: links)
+            }
+            let text = next.map { "\"\($0)\"" } ?? "null"
+            return .json(#"{"results": \#(rows(shown, at: "a.example")), "next": \#(text)}"#)
+        }
+    }
+
+    @Test("posts that slide before the page that is asked for are no end", arguments: [6, 35, 62])
+    func slidPastEnd(count: Int) async throws {
+        let list = Held(Array((1...95).reversed()))
+        let server = try await Self.gitHub(list)
+        let box = try Sandbox()
+        #expect(try await box.pull("f", server.address + "/list", "--pages", "3").status == 0)
+        list.change { $0.removeSubrange(20..<(20 + count)) }
+        let before = server.requests.count
+        let run = try await box.pull("f")
+        #expect(run.out.contains("whole: no gaps, head closed, end reached"), "\(run)")
+        #expect(Set(try await box.rows(of: "f")).isSuperset(of: list.all), "\(run)")
+        #expect(server.requests.count - before <= 2 + (count + 29) / 30, "\(run)")
+        #expect(try await box.other("check", box.cache).status == 0)
+    }
+
+    // MARK: Oldest first
+
+    @Test(
+        "a list with its oldest post first gets what comes at its end",
+        arguments: ["page in a header", "since in a header", "page", "since"], [5, 30, 65])
+    func oldestFirst(link: String, count: Int) async throws {
+        let (name, isHeader) = (String(link.prefix { $0 != " " }), link.contains("header"))
+        let list = Held(Array(1...count))
+        let server = try await Self.gitHub(list, by: name, isHeader: isHeader)
+        let box = try Sandbox()
+        let first = try await box.pull("f", server.address + "/list")
+        #expect(first.err.contains("oldest first: its last page is asked for again"), "\(first)")
+        for more in [1, 0, 24, 40] {
+            list.change { $0 += ($0.count + 1)..<($0.count + 1 + more) }
+            let before = server.requests.count
+            let run = try await box.pull("f")
+            #expect(try await box.rows(of: "f") == list.all, "\(more): \(run)")
+            #expect(server.requests.count - before <= 2 + more / 30 + 1, "\(run)")
+            #expect(run.status == 0, "\(run)")
+            if isHeader { #expect(run.out.contains("whole: no gaps, head closed, end"), "\(run)") }
+        }
+        #expect(try await box.other("check", box.cache).status == 0)
+    }
 }

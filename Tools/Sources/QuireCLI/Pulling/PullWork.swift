@@ -61,11 +61,14 @@ struct PullWork: Sendable {
         let (repeated, shared) = (RepeatedPages(), SharedIDCount(setup.source.profile))
         let empty = EmptyRun()
         let fresh = FreshLinks(log, words: discretion.words)
+        let growing = try GrowingEnd(setup.feed) { [name = setup.feed.name] words in
+            log.add(.note("\(name): \(words)"))
+        }
         let pager = Pager(
             setup.feed, source: setup.source,
             interceptors: [
                 empty.interceptor, meter.interceptor, discretion.failures, fresh.interceptor, telling,
-                repeated.interceptor, shared.interceptor, setup.links.interceptor,
+                repeated.interceptor, shared.interceptor, growing.interceptor, setup.links.interceptor,
             ],
             // Bodies of a list of ids are asked for one at a time.
             options: PagerOptions(
@@ -74,7 +77,7 @@ struct PullWork: Sendable {
             clock: discretion.clock(clock))
         let puller = Puller(
             pager, limits, meter, clock, asksForBodies: setup.hasBodies, isSyndication: setup.isSyndication,
-            repeated, shared, tell: discretion.words)
+            repeated, shared, growing, tell: discretion.words)
         var name = setup.feed.name
         while true {
             var line = try await puller.round()

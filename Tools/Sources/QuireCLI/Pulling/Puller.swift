@@ -42,16 +42,19 @@ final class Puller {
     private static let resetLimit = 5
     private let repeated: RepeatedPages
     private let shared: SharedIDCount
+    private let growing: GrowingEnd
 
     /// - Parameter tell: Makes a message printable: without secrets.
     init(
         _ pager: Pager, _ limits: PullLimits, _ meter: Meter, _ clock: PagerClock, asksForBodies: Bool,
         isSyndication: Bool, _ repeated: RepeatedPages, _ shared: SharedIDCount,
+        _ growing: GrowingEnd,
         tell: @escaping @Sendable (String) -> String
     ) {
         (feed, self.pager, self.limits, self.meter) = (pager.feed, pager, limits, meter)
         (self.clock, self.asksForBodies, self.tell) = (clock, asksForBodies, tell)
         (self.isSyndication, self.repeated, self.shared) = (isSyndication, repeated, shared)
+        self.growing = growing
     }
 
     private struct Progress: Equatable {
@@ -122,6 +125,7 @@ final class Puller {
     /// Asks for the head, with nothing known of the other places.
     private func begin() async throws {
         (stuck, isRefused, last, joins, bodies, searches, barren) = ([:], false, nil, nil, nil, [:], 0)
+        growing.beginRound()
         try note(await pager.refresh(), at: .head)
     }
 
@@ -165,7 +169,7 @@ final class Puller {
                 if try !isDeepEnough(before: gap.position, snapshot) { return .gap(gap.id) }
             }
             if info.isHeadOpen && stuck[.openHead] == nil { return .openHead }
-            if info.tail == .end || stuck[.tail] != nil { return nil }
+            if info.tail == .end || stuck[.tail] != nil || growing.isReached { return nil }
             return try isDeepEnough(before: nil, snapshot) ? nil : .tail
         }
         if place == .tail, try asksForHeadAgain() {
@@ -292,7 +296,8 @@ final class Puller {
             let isRanked = info.options.order == .ranked
             var line = EndLine(feed: info.name, stopped: stop ?? .whole)
             (line.gaps, line.headOpen, line.posts) = (info.gaps, info.isHeadOpen, info.posts)
-            (line.tailEnd, line.unverified) = (info.tail == .end, info.unverifiedJoins)
+            line.tailEnd = info.tail == .end || growing.isReached
+            line.unverified = info.unverifiedJoins
             line.endAssumed = info.isEndAssumed && line.tailEnd
             line.isTailUnknown = info.tail == .unknown
             (line.new, line.removed) = (max(0, info.posts - before), max(0, before - info.posts))
@@ -301,7 +306,7 @@ final class Puller {
             if asksForBodies { line.bodiesMissing = try posts { $0.isPlaceholder }.count }
             line.whole = info.isInSequence && line.tailEnd && !isRanked && line.bodiesMissing == 0
             line.reason = reason
-            if stop == nil && line.whole, let doubt = try doubtOfEnd() {
+            if stop == nil && line.whole, let doubt = try growing.doubt(info) ?? doubtOfEnd() {
                 (line.whole, line.isTailUnknown) = (false, true)
                 (line.tailEnd, line.endAssumed) = (false, false)
                 stuck[.tail] = doubt
