@@ -221,4 +221,30 @@ struct PullRecognitionTests {
         let run = try await box.pull("list", server.address + "/list")
         #expect(run.err.contains(server.address + "/list: "), "\(run)")
     }
+
+    @Test("{token} is said to be unused where no answer has a token")
+    func unusedToken() async throws {
+        let server = try await LoopbackServer.start { _ in
+            .json(
+                #"{"records": [\#((0..<10).reversed().map(Self.row).joined(separator: ","))], "offset": "i9"}"#
+            )
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("f", server.address + "/list?offset={token}")
+        #expect(run.out.contains("{token} in the address is not used"), "\(run)")
+        #expect(!run.out.contains("{page}"), "\(run)")
+    }
+
+    @Test("a list whose first page is refused is not whole")
+    func refusedHead() async throws {
+        let server = try await ListServer.start(posts: 20) { number, _, _ in
+            number > 1 ? .json("{}", status: 404) : nil
+        }
+        let box = try Sandbox()
+        #expect(try await box.pull("f", server.url).out.contains("whole: no gaps, head closed, end reached"))
+        let end = try await box.pull("f", "--json").objects().last
+        #expect(end?["stopped"] as? String == "server" && end?["whole"] as? Bool == false)
+        let run = try await box.pull("f")
+        #expect(run.status == 65 && run.out.contains("not whole: the server refused a request"), "\(run)")
+    }
 }

@@ -156,6 +156,7 @@ struct EndLine: Encodable, Sendable {
         } else if !tailEnd {
             missing.append(isTailUnknown ? "the end was not seen" : "the list goes on below the last post")
         }
+        if stopped == .server { missing.append("the server refused a request") }
         if sharingID > 0 { missing.append(counted(sharingID, "post shares an id", "posts share ids")) }
         if bodiesMissing > 0 {
             missing.append(counted(bodiesMissing, "body is missing", "bodies are missing"))

@@ -29,6 +29,7 @@ struct PullWork: Sendable {
         let hasBodies: Bool
         /// True for RSS and Atom.
         let isSyndication: Bool
+        let hasTokenPlace: Bool
     }
 
     typealias Prepare = @Sendable (inout URLRequest) async throws -> Void
@@ -77,7 +78,8 @@ struct PullWork: Sendable {
             clock: discretion.clock(clock))
         let puller = Puller(
             pager, limits, meter, clock, asksForBodies: setup.hasBodies, isSyndication: setup.isSyndication,
-            repeated, shared, growing, tell: discretion.words)
+            repeated, shared, growing, tokenPlace: setup.hasTokenPlace,
+            tell: discretion.words)
         var name = setup.feed.name
         while true {
             var line = try await puller.round()
@@ -218,7 +220,8 @@ struct PullWork: Sendable {
         return Setup(
             feed: feed, source: source, links: links, pageSize: pageSize,
             keyIsVersion: destination.keyIsVersion,
-            hasBodies: bodies != nil, isSyndication: destination.kind == .syndication)
+            hasBodies: bodies != nil, isSyndication: destination.kind == .syndication,
+            hasTokenPlace: address.hasPlace("token"))
     }
 
     // MARK: New feeds

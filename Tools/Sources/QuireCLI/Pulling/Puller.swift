@@ -31,6 +31,8 @@ final class Puller {
     /// True if the list is one of ids, and the profile says how to ask for the bodies.
     private let asksForBodies: Bool
     private let isSyndication: Bool
+    /// True if the person wrote {token} into the address.
+    private let hasTokenPlace: Bool
     /// The posts without bodies that were not asked for in this round, the last one first.
     private var bodies: [PostID]?
     private var before = 0
@@ -48,13 +50,13 @@ final class Puller {
     init(
         _ pager: Pager, _ limits: PullLimits, _ meter: Meter, _ clock: PagerClock, asksForBodies: Bool,
         isSyndication: Bool, _ repeated: RepeatedPages, _ shared: SharedIDCount,
-        _ growing: GrowingEnd,
+        _ growing: GrowingEnd, tokenPlace: Bool,
         tell: @escaping @Sendable (String) -> String
     ) {
         (feed, self.pager, self.limits, self.meter) = (pager.feed, pager, limits, meter)
         (self.clock, self.asksForBodies, self.tell) = (clock, asksForBodies, tell)
         (self.isSyndication, self.repeated, self.shared) = (isSyndication, repeated, shared)
-        self.growing = growing
+        (self.growing, hasTokenPlace) = (growing, tokenPlace)
     }
 
     private struct Progress: Equatable {
@@ -174,8 +176,11 @@ final class Puller {
         }
         if place == .tail, try asksForHeadAgain() {
             let help =
-                "; if a parameter does, write it into the address, as in \"…?page={page}\" or "
-                + "\"…?before={below}\""
+                hasTokenPlace
+                ? ", so {token} in the address is not used; if an answer has a token, a profile says where: "
+                    + "\"next\" (--profile-file)"
+                : "; if a parameter does, write it into the address, as in \"…?page={page}\" or "
+                    + "\"…?before={below}\""
             stuck[.tail] = "the server does not say how the list goes on" + (isSyndication ? "" : help)
             return try next()
         }
@@ -318,6 +323,8 @@ final class Puller {
             }
             line.isRefused = isRefused
             if let loss = try shared.known(of: feed) { line.lose(loss) }
+            // The first page says nothing of the others if it was refused.
+            if line.stopped == .server { line.whole = false }
             return line
         }
     }
