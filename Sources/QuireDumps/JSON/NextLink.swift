@@ -9,7 +9,8 @@ import Quire
 /// Finds where a response of an unknown API says how its list goes on.
 enum NextLink {
     private static let names = [
-        "next", "next_url", "nextUrl", "next_page_url", "next_page", "nextPage", "nextLink",
+        "next", "next_url", "nextUrl", "next_page_url", "next_page_uri", "next_uri", "next_page", "nextPage",
+        "nextLink",
         "@odata.nextLink", "odata.nextLink", "nextRecordsUrl", "next_cursor", "nextCursor",
         "next_token", "nextToken", "next_page_token", "nextPageToken", "next_batch", "end_cursor",
         "endCursor",

@@ -175,7 +175,8 @@ final class Recognizer {
                 let own = wishes.id ?? ownID(of: items, api.profile)?.text
                 guard let id = own ?? place.id?.path, let paths = place.paths(id) else { continue }
                 let frame = inDocument + api.frame.aroundList.count { isThere($0, from: around, bits) }
-                guard let score = score(api, frame, place, paths.id) else { continue }
+                guard let score = score(api, frame, place, paths.id), !isForeign(api, place, paths)
+                else { continue }
                 relations.append(Relation(api: api, place: place, paths: paths, score: score))
             }
         }
@@ -232,6 +233,18 @@ final class Recognizer {
         // A sign alone says nothing of a list deep inside.
         if score == 2, api.signs != 0, place.keys.count > 1 { return nil }
         return score >= 2 ? score * 1_000 + place.score : nil
+    }
+
+    /// True if the list has another name and another id than the API's, and goes on by a link that the API
+    /// does not know. Then the frame is that of another API, with members of the same names.
+    private func isForeign(
+        _ api: KnownAPI, _ place: ListPlace, _ paths: (items: FieldPath, id: FieldPath)
+    ) -> Bool {
+        guard place.keys.last != api.items.last,
+            paths.id != api.profile.id.path,
+            let other = NextLink.find(in: outline, beside: place.keys)
+        else { return false }
+        return other != api.profile.next?.token?.path?.resolved(around: paths.items).text
     }
 
     /// What is to be changed for fields of the profile that these items do not have.

@@ -222,6 +222,24 @@ struct PullRecognitionTests {
         #expect(run.err.contains(server.address + "/list: "), "\(run)")
     }
 
+    @Test("Twilio: a frame of another API with members of the same names is not believed")
+    func foreignFrame() async throws {
+        let server = try await LoopbackServer.start { request in
+            let page = request.query["Page"].flatMap { Int($0) } ?? 0
+            let rows = (1...30).reversed().dropFirst(page * 10).prefix(10).map {
+                #"{"sid": "SM\#(100 + $0)", "date_created": "2024-01-\#($0 < 10 ? "0" : "")\#($0)T10:00:00Z"}"#
+            }
+            let next = page < 2 ? #""/M.json?PageSize=10&Page=\#(page + 1)""# : "null"
+            return .json(
+                #"{"start": \#(page * 10), "end": \#(page * 10 + 9), "page": \#(page), "#
+                    + #""next_page_uri": \#(next), "messages": [\#(rows.joined(separator: ","))]}"#)
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("f", server.address + "/M.json", "--id", "sid")
+        #expect(run.out.contains("whole: no gaps, head closed, end"), "\(run)")
+        #expect(try await box.rows(of: "f") == (101...130).reversed().map { "SM\($0)" }, "\(run)")
+    }
+
     @Test("{token} is said to be unused where no answer has a token")
     func unusedToken() async throws {
         let server = try await LoopbackServer.start { _ in
