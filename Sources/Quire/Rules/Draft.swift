@@ -284,6 +284,21 @@ struct Draft: ~Copyable {
     /// from its place, and a loose link begins beyond it.
     var isDoubtful: Bool { state.options.order == .keyless || ticket.isLoose }
 
+    /// R9. True if the answer may begin beyond the border: a server that leaves rows out of a page which it
+    /// has cut leads on beyond them.
+    var maySkip: Bool {
+        if isDoubtful { return true }
+        let options = state.options
+        return options.order.hasKeys && ticket.minted == nil && !options.paging.isPositional
+            && options.paging != .pages
+    }
+
+    /// R9. Returns true if an answer without its border must not take this entry away: it was seen later than
+    /// the border, which came with the link. What arrived since the request was planned is kept in any case.
+    func wouldHide(_ entry: Int, below border: Int) -> Bool {
+        isSeenLater(entry, than: border) && (isDoubtful || !isNewer(entry))
+    }
+
     /// R9. Returns true if another answer than the border's showed the entry, perhaps at a later moment. The
     /// border's answer is as of the time of its request, not of its arrival.
     func isSeenLater(_ entry: Int, than border: Int) -> Bool {

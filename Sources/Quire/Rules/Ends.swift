@@ -90,8 +90,8 @@ extension Draft {
         if edge.link == .confirmEnd || edge.isDoubtful || state.options.trustsEnd {
             // a second, independent request must confirm the end
             let border = try border(above: at)
-            if isDoubtful, !shown.contains(border),
-                try entries(in: rows[at...]).contains(where: { isSeenLater($0, than: border) })
+            if maySkip, !shown.contains(border),
+                try entries(in: rows[at...]).contains(where: { wouldHide($0, below: border) })
             {
                 return try distrustLink(below: border)  // the list may end elsewhere
             }

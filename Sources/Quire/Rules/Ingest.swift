@@ -163,6 +163,7 @@ extension Draft {
         }
         try state.setRows(state.withDetached(rows, old: oldRows))
         try addClaims(now)
+        try partPages()
         try recordPositions(spots)
         for gap in state.gapRows where state.gaps[gap].since == 0 { state.gaps[gap].since = now }
         try state.rederive(from: borders, gone: EntrySet(gone))

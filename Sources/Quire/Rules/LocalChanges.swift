@@ -127,13 +127,19 @@ extension FeedState {
     private mutating func downEdge(
         of run: ArraySlice<Row>, below row: Row, _ ends: inout PageEnds
     ) throws(Interruption) -> Edge {
-        if case .gap(let gap)? = run.first { return gaps[gap].down }
+        if case .gap(let gap)? = run.first { return besideEvicted(gaps[gap].down) }
         return try linkBelow(try entry(of: row, from: .below), &ends)
     }
 
     private mutating func upEdge(of run: ArraySlice<Row>, above row: Row) throws(Interruption) -> Edge {
-        if case .gap(let gap)? = run.last { return gaps[gap].up }
+        if case .gap(let gap)? = run.last { return besideEvicted(gaps[gap].up) }
         return linkAbove(try entry(of: row, from: .above))
+    }
+
+    /// R15. Returns the edge of a gap beside which entries are evicted. A link of the server may begin beyond
+    /// them; one made from the border does not.
+    private mutating func besideEvicted(_ edge: Edge) -> Edge {
+        options.paging == .keyset && edge.link.isProven && edge.after == nil ? newEdge(.unknown) : edge
     }
 
     /// Forgets everything except the deletions. All tickets become stale.

@@ -160,7 +160,7 @@ extension Draft {
         if state.options.order == .ranked { return try spliceRanked(rest, below: border) }
         let isDisordered = try page.contains(border) ? false : isDisordered(rest, below: border)
         let lower = try bound(rest)
-        doubtsUpperBorder = isDoubtful && !page.contains(border) && lower == nil
+        doubtsUpperBorder = maySkip && !page.contains(border) && lower == nil
         try join(rest, below: border, lower: lower)
         if isDisordered, let first = accepted.first { claim(between: border, and: first, why: .disorder) }
     }
@@ -280,7 +280,7 @@ extension Draft {
         }
         if rest.isEmpty { return try nothingAbove(at, border) }
         headChanged = headChanged || at < 0
-        doubtsLowerBorder = (isDoubtful || state.options.order == .bump) && cut == nil
+        doubtsLowerBorder = (maySkip || state.options.order == .bump) && cut == nil
         try splice(rest, upper: .unknown, lower: border)
         if ticket.mayClaim && cut == nil && note == nil, let last = accepted.last {
             claim(between: last, and: border)

@@ -233,7 +233,7 @@ extension Draft {
             let mayHaveRisen = side == .last && state.options.order == .bump
             return try entries(in: rows[range]).contains {
                 !inPage.contains($0) && isBeyond($0, end, side)
-                    && (mayHaveRisen || isSeenLater($0, than: border))
+                    && (mayHaveRisen || wouldHide($0, below: border))
             }
         }
         if doubtsUpperBorder, case .entry(let border) = upper {
@@ -252,7 +252,9 @@ extension Draft {
                 if at < 0 {
                     head = state.newEdge(.unknown)
                 } else {
-                    state.gaps[rows[at].gap!].up = state.newEdge(.unknown)
+                    let gap = rows[at].gap!
+                    let triedLinks = state.gaps[gap].up.triedLinks + [ticket.own]
+                    state.gaps[gap].up = state.newEdge(.unknown, triedLinks: triedLinks)
                 }
                 note = .replan  // fill this gap from above
                 return true
@@ -359,7 +361,8 @@ extension Draft {
             above = []
             return nil
         }
-        if link == .end && ticket.operation == .up && ticket.isBounded && !doubtsLowerBorder {
+        let mayBeElsewhere = doubtsLowerBorder && (isDoubtful || state.options.order == .bump)
+        if link == .end && ticket.operation == .up && ticket.isBounded && !mayBeElsewhere {
             if last.isGap { above = above.dropLast() }
             return nil
         }

@@ -7,7 +7,7 @@ from model import END, UNKNOWN
 
 from .healing import Healing
 from .judging import Judging
-from .modes import KEYED, MODES, UNCHANGED, Failure
+from .modes import FILTERED, KEYED, MODES, UNCHANGED, Failure
 from .nicknames import Nicknames
 from .recording import expected
 from .server import Answering, Server
@@ -34,6 +34,7 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
         for kind, seed in events:
             if self.hard:
                 self.connection(random.Random(seed + .5))
+                self.filter_rows(random.Random(seed + .375))
                 if random.Random(seed + .25).random() < .05:
                     self.name_twice(random.Random(seed + .75))
             getattr(self, kind)(random.Random(seed))
@@ -64,6 +65,23 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
             for _ in range(rng.choice((1, 1, 3))):
                 if self.server.alive:
                     self.server.delete(rng.choice(self.server.alive))
+
+    def filter_rows(self, rng):
+        """The server begins, or ceases, to leave posts out of the pages that it has cut."""
+        server = self.server
+        if self.mode not in FILTERED or rng.random() > .15:
+            return
+        if server.muted and rng.random() < .5:
+            at = rng.randrange(len(server.muted))
+            for id in server.muted[at:at + rng.choice((1, 1, 3))]:
+                server.unmute(id)
+                top = next((self.place.get(r) for r in self.feed.server_rows()), None)
+                if top is not None and top > server.position[id]:      # a message about what is not on top
+                    self.announce([id])
+        elif server.alive:
+            at = rng.randrange(len(server.alive))
+            for id in server.alive[at:at + rng.choice((1, 2, 5))]:
+                server.mute(id)
 
     def server_bump(self, rng):
         if self.server.alive and self.mode in ("bump", "ranked", "ids"):

@@ -28,6 +28,9 @@ class Judging:
                 down, up = (self.feed.tail, None) if i == len(rows) else \
                     (None, self.feed.head) if isinstance(rows[i], str) else (rows[i].down, rows[i].up)
                 high, low = self.gap_ends(down, up, high, low)
+                for at, row in enumerate(rows):                 # also where a post that is gone stands below that
+                    if not isinstance(row, str):
+                        high, low = self.gap_ends(row.down if at < i else None, row.up if at > i else None, high, low)
                 if low < high:
                     self.covered = [piece for a, b, time in self.covered
                                     for piece in ((a, min(b, low), time), (max(a, high), b, time))
@@ -38,9 +41,9 @@ class Judging:
     @staticmethod
     def gap_ends(down, up, high, low):
         """What lay beside the gap was dropped when it arrived: it is known all the same."""
-        if down and down.link[0] == "b" and down.after is None:
+        if down and down.link[0] == "b":
             high = min(high, float(down.link[1:]))
-        if up and up.link[0] == "a" and up.after is None:
+        if up and up.link[0] == "a":
             low = max(low, float(up.link[1:]))
         return high, low
 

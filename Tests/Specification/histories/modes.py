@@ -14,6 +14,7 @@ MODES = {
 }
 SOUND = {"stable", "keyset", "keyless", "bump", "append-only", "offset", "page"}
 KEYED = {"stable", "keyset", "bump"}
+FILTERED = {"keyset"}                         # rows are left out after a page was cut
 UNCHANGED = {"error", "stale", "refused", "contradiction", "discontinuity", "no-progress", "empty",
              "empty-confirm", "island"}
 

@@ -1,4 +1,5 @@
 """A simulated server, and what it answers."""
+import math
 from bisect import bisect_left
 
 from model import END, HEAD, MORE, UNKNOWN
@@ -13,10 +14,12 @@ class Server:
         self.now = 0
         self.position, self.since, self.alive = {}, {}, []      # alive: ids, top first
         self.came_on_top, self.deleted_at = {}, {}
+        self.muted, self.muted_places = [], set()                  # not shown, but pages are cut as if they were
         self.count = 0
 
     def snapshot(self):
-        return list(self.alive), dict(self.position), self.now
+        rows = sorted(self.alive + self.muted, key=self.position.get, reverse=True) if self.muted else list(self.alive)
+        return rows, dict(self.position), self.now
 
     def insert(self, index, id=None):
         self.now += 1
@@ -28,7 +31,7 @@ class Server:
         if above is None:
             place = max(self.position.values(), default=0.0) + 1024.0
         elif below is None:
-            place = above - 512.0
+            place = min([above] + [self.position[id] for id in self.muted]) - 512.0
         else:
             place = below + (above - below) * (0.3 + 0.4 * ((self.now * 7919) % 101) / 101)
             if not below < place < above or place in self.position.values():
@@ -48,6 +51,18 @@ class Server:
         self.alive.remove(id)
         self.insert(0, id)
 
+    def mute(self, id):
+        self.now += 1
+        self.alive.remove(id)
+        self.muted.append(id)
+        self.muted_places.add(self.position[id])
+
+    def unmute(self, id):
+        self.now += 1
+        self.muted.remove(id)
+        self.alive = sorted([*self.alive, id], key=self.position.get, reverse=True)
+        self.since[id] = self.now
+
     def shuffle(self, rng):
         self.now += 1
         rng.shuffle(self.alive)
@@ -64,6 +79,17 @@ class Answering:
 
     def answer_for(self, plan, op, limit):
         """What the server says now.  Returns (answer fields, facts for the oracle)."""
+        answer, facts = self.cut_page(plan, op, limit)
+        muted = set(self.server.muted)
+        link = plan.get("link", HEAD)                             # a post at which it begins is not shown
+        if link[0] in "<b" and facts["high"] in self.server.muted_places:
+            facts["high"] = math.nextafter(facts["high"], -INFINITY)
+        if link[0] in ">a" and facts["low"] in self.server.muted_places:
+            facts["low"] = math.nextafter(facts["low"], INFINITY)
+        return dict(answer, items=[id for id in answer["items"] if id not in muted]), facts
+
+    def cut_page(self, plan, op, limit):
+        """The rows that the server reads, with those that it will not show."""
         alive, position, now = self.server.snapshot()
         heights = [-position[id] for id in alive]               # ascending
         facts = {"position": position, "now": now, "op": op, "low": None, "high": None}

@@ -1,7 +1,7 @@
 """Changes without the server: deletion, eviction, pruning, detached entries, reset (R13-R15, R17)."""
 from __future__ import annotations
 
-from .objects import END, Entry, Gap, UNKNOWN
+from .objects import END, Entry, Gap, UNKNOWN, WORDS
 
 
 class Changes:
@@ -68,9 +68,9 @@ class Changes:
             if all(isinstance(row, Gap) for row in run):
                 rows += run
                 continue
-            down = run[0].down if isinstance(run[0], Gap) else \
+            down = self._above_evicted(run[0].down) if isinstance(run[0], Gap) else \
                 self._link_below(rows[-1]) if rows else None
-            up = run[-1].up if isinstance(run[-1], Gap) else \
+            up = self._above_evicted(run[-1].up) if isinstance(run[-1], Gap) else \
                 self._link_above(old[j]) if j < len(old) else None
             if not rows and j < len(old):
                 self.head = up
@@ -88,6 +88,12 @@ class Changes:
         self._rederive({}, leaving)
         self._drop_empty_pages()
         self.cache.collect()
+
+    def _above_evicted(self, edge):
+        """R15. The link of a gap may begin beyond what is evicted beside it; one made from the border does not."""
+        if self.paging != "keyset" or edge.link in WORDS or edge.overlapping:
+            return edge
+        return self._edge(UNKNOWN)
 
     def evict_page(self, number):
         self.evict(self.page_entries(number))

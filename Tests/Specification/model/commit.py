@@ -37,6 +37,7 @@ class Commit:
         for id in self.accepted if ticket.op == "push" else self.on_top:
             feed.entries[id].pushed = now
         self.write_rows(old_rows, doubted)
+        self.part_pages()
         self.write_spots(spots)
         feed._rederive(borders, set(out.moved) | set(out.removed))
         for id in out.sticky:
@@ -113,6 +114,21 @@ class Commit:
         feed.checked = (feed.checked | {self.was_checked}) & feed.unverified.keys()
         for gap in feed.gaps():
             gap.since = gap.since or self.now
+
+    def part_pages(self):
+        """R16. What came beside a page by another link than the page's may be where that link does not reach. Where links
+        can be minted, the page forgets that its link begins there."""
+        feed, placed = self.feed, set(self.accepted)
+        came = placed & {*self.out.new, *self.out.moved} if feed.paging == "keyset" else ()
+        for upper, lower in zip(self.rows, self.rows[1:]) if came else ():
+            if lower in came and isinstance(upper, str) and upper not in placed:
+                page = feed._page_of(upper)
+                if page and page.last == upper and page.next != self.ticket.own:
+                    page.last = None
+            if upper in came and isinstance(lower, str) and lower not in placed:
+                page = feed._page_of(lower)
+                if page and page.first == lower and page.prev != self.ticket.own:
+                    page.first = None
 
     def write_spots(self, spots):
         """R26. Where entries were shown, and what is known of those that were not."""

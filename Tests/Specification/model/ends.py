@@ -59,8 +59,8 @@ class Ends:
         if link == END:
             if edge.link == CONFIRM_END or edge.suspect or feed.trust_end:    # second, independent confirmation
                 border = self.border_at(at)
-                if self.is_doubtful() and border not in self.shown and \
-                        any(self.seen_later(r, border) for r in self.rows[at:] if isinstance(r, str)):
+                if self.may_skip() and border not in self.shown and \
+                        any(self.would_hide(r, border) for r in self.rows[at:] if isinstance(r, str)):
                     return self.distrust_link(border)         # R9: perhaps it ends elsewhere, where the border died
                 if not self.is_outrun(at):
                     self.cut_below(at)

@@ -118,7 +118,7 @@ class Placing:
             return self.splice_ranked(rest, upper=border)
         lower = self.bound(rest, at)
         against = self.require_below(border, rest, page)
-        self.unproven = self.is_doubtful() and border not in page and lower is None
+        self.unproven = self.may_skip() and border not in page and lower is None
         self.join(rest, border, lower)
         if against and self.accepted:
             self.claim_between(border, self.accepted[0], "disorder")
@@ -212,12 +212,21 @@ class Placing:
         somewhere else, and a loose link begins beyond it."""
         return self.feed.order == "keyless" or self.ticket.loose
 
+    def may_skip(self):
+        """R9. A server that filters a page after cutting it leads on below what it left out."""
+        return self.is_doubtful() or self.feed.order in ("stable", "bump") and not self.ticket.minted \
+            and not self.feed.numbered() and self.feed.paging != "pages"
+
     def is_beyond(self, id, end, side):
         """Not within the page's keys, where it would have been shown (side 1: above its first item, -1: below its
         last)."""
         if None in (self.key(id), self.key(end)) or self.feed.order not in ("stable", "bump"):
             return True
         return (self.key(id) - self.key(end)) * side > 0
+
+    def would_hide(self, id, border):
+        """R9. Seen later than the border, or than its link was given; what arrived meanwhile is kept in any case."""
+        return self.seen_later(id, border) and (self.is_doubtful() or not self.is_newer(id))
 
     def seen_later(self, id, border):
         """R9. Another answer than the border's showed it, perhaps of a later moment: what the border's answer
@@ -299,7 +308,7 @@ class Placing:
         if not rest:
             return self.nothing_above(at, border)
         self.head_changed = self.head_changed or at < 0
-        self.unproven_up = (self.is_doubtful() or feed.order == "bump") and border not in page
+        self.unproven_up = (self.may_skip() or feed.order == "bump") and border not in page
         self.splice(rest, upper=None, lower=border)
         if self.ticket.claims and border not in self.shown and self.accepted and not self.note:
             self.claim_between(self.accepted[-1], border)

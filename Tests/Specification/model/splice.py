@@ -62,13 +62,14 @@ class Splice:
         if self.unproven:                                     # seen later than the border, above all that is shown
             doubtful = rows[start:where[anchors[0]] if anchors else end]
             if any(isinstance(r, str) and r not in in_page and self.is_beyond(r, page[0], 1)
-                   and self.seen_later(r, upper) for r in doubtful):
+                   and self.would_hide(r, upper) for r in doubtful):
                 return self.distrust_link(upper)
         if self.unproven_up:
             doubtful = rows[where[anchors[-1]] + 1 if anchors else start:end]
             if any(isinstance(r, str) and r not in in_page and self.is_beyond(r, page[-1], -1)
-                   and (feed.order == "bump" or self.seen_later(r, lower)) for r in doubtful):
-                self.rows[self.find(self.ticket.edges[0])].up = feed._edge(UNKNOWN)
+                   and (feed.order == "bump" or self.would_hide(r, lower)) for r in doubtful):
+                gap = self.rows[self.find(self.ticket.edges[0])]
+                gap.up = feed._edge(UNKNOWN, tried_links=gap.up.tried_links + (self.ticket.own,))
                 self.note = "replan"                          # fill this gap from above
                 return
         blind = feed.order == "append-only" or self.ticket.op == "recorded"      # absence proves nothing
@@ -326,7 +327,8 @@ class Splice:
                 self.head = feed._edge(END)                   # R26: the first page lies at the head
             self.head_changed = True
             return []
-        if link == END and self.ticket.op == "up" and self.ticket.bounded and not self.unproven_up:
+        if link == END and self.ticket.op == "up" and self.ticket.bounded and \
+                not (self.unproven_up and (self.is_doubtful() or feed.order == "bump")):
             return above[:-1] if isinstance(above[-1], Gap) else above
         up = feed._edge(UNKNOWN if link == END else link, loose=loose)
         self.far_gap = True
