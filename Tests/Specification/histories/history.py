@@ -76,7 +76,7 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
             for id in server.muted[at:at + rng.choice((1, 1, 3))]:
                 server.unmute(id)
                 top = next((self.place.get(r) for r in self.feed.server_rows()), None)
-                if top is not None and top > server.position[id]:      # a message about what is not on top
+                if top is not None and top > server.position[id] and id not in self.feed.entries:    # not on top, and new
                     self.announce([id])
         elif server.alive:
             at = rng.randrange(len(server.alive))
