@@ -36,7 +36,7 @@ final class GrowingEnd: Sendable {
     /// True if nothing follows the last post for now.
     var isReached: Bool { state.withLock(\.isReached) }
 
-    /// Why a list that seems to have ended may get more posts, which nothing would ask for; nil if it is none.
+    /// Why a list that seems to have ended may get posts that nothing would ask for; nil if it may not.
     func doubt(_ info: FeedInfo) -> String? {
         guard info.tail == .end, state.withLock({ $0.isOldestFirst == true }),
             info.pages > 1 || !keepsLinks
