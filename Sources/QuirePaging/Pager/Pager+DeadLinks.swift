@@ -65,7 +65,8 @@ struct WayBack {
 
 extension PageResponse {
     /// Doubts the end that an empty page reports below the last post, where links are positions: posts may
-    /// have left above, so that the rest is on the page before (R26.9). That page is asked for again.
+    /// have left above, so that the rest is on the page before (R26.9). That page is asked for again. To be
+    /// called with the answer of the source: an interceptor that ends the list knows why.
     mutating func doubtEnd(as paging: Paging, of request: PageRequest) {
         guard paging == .pages, request.place == .tail, case .link(.token) = request.target,
             case .page(let answer) = content, answer.next == .end, answer.posts.isEmpty,

@@ -34,7 +34,6 @@ extension Pager {
             do {
                 var response = try await completed(ask(request), to: request)
                 try Task.checkCancellation()
-                response.doubtEnd(as: feed.options.paging, of: request)
                 if let doubt = way.doubt(&response, to: request),
                     let dropped = try await drop(request, issuedBy: issuer, because: doubt)
                 {
@@ -148,7 +147,8 @@ extension Pager {
     private func askSource(_ request: PageRequest) async throws -> PageResponse {
         try await waitForTurn()
         do {
-            let response = try await source.page(for: request)
+            var response = try await source.page(for: request)
+            response.doubtEnd(as: feed.options.paging, of: request)
             try await heed(pause: response.pause, quota: response.quota)
             return response
         } catch let failure as PageFailure {
