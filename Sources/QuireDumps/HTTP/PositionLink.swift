@@ -27,15 +27,13 @@ struct PositionLink: Equatable {
     ]
     private static let offsets: Set<String> = [
         "offset", "start", "startat", "start_at", "startindex", "start_index", "start-index", "skip", "$skip",
-        "from",
-        "_start", "page[offset]",
+        "from", "_start", "page[offset]",
     ]
     /// The size of a page. Servers add it to the address that was asked for.
     private static let sizes: Set<String> = [
         "limit", "size", "count", "per_page", "perpage", "per-page", "page_size", "pagesize", "page-size",
         "$top", "top", "_limit", "_per_page", "n", "num", "rows", "take", "max", "maxresults", "max_results",
-        "max-results",
-        "pagelen", "items_per_page", "page[size]", "page[limit]",
+        "max-results", "pagelen", "items_per_page", "page[size]", "page[limit]",
     ]
     /// Members of a response that hold the number of the next page itself.
     private static let members: Set<String> = ["next_page", "nextPage"]

@@ -10,8 +10,7 @@ import Quire
 enum NextLink {
     private static let names = [
         "next", "next_url", "nextUrl", "next_page_url", "next_page_uri", "next_uri", "next_page", "nextPage",
-        "nextLink",
-        "@odata.nextLink", "odata.nextLink", "nextRecordsUrl", "next_cursor", "nextCursor",
+        "nextLink", "@odata.nextLink", "odata.nextLink", "nextRecordsUrl", "next_cursor", "nextCursor",
         "next_token", "nextToken", "next_page_token", "nextPageToken", "next_batch", "end_cursor",
         "endCursor",
         "cursor", "continuation", "after",
