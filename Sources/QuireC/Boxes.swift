@@ -58,11 +58,10 @@ final class CrawlBox: Handle {
 }
 
 /// A snapshot and the memory of what was read from it.
-final class SnapshotBox: Handle, @unchecked Sendable {
+final class SnapshotBox: OpenSnapshot, Handle, @unchecked Sendable {
     // @unchecked: the snapshot, the arena and what was read are used only inside of `use`, with the lock
     // held, by one thread at a time. What C has got of the arena does not change.
     static let name: StaticString = "snapshot"
-    private let snapshot: OpenSnapshot
     private let arena = Arena()
     private let lock = Mutex(())
     /// What the last read of sections left. Only inside of ``use(_:)``.
@@ -71,14 +70,12 @@ final class SnapshotBox: Handle, @unchecked Sendable {
     /// array. Only inside of ``use(_:)``.
     var changesRead: [UInt64: UnsafeBufferPointer<quire_change>] = [:]
 
-    init(_ cache: Cache) throws { snapshot = try OpenSnapshot(cache) }
-
     func use<R>(_ body: (OpenSnapshot, Arena) throws -> R) throws -> R {
         try lock.withLock { _ in
             // The mutex asks for a result that nothing else refers to. What `body` returns may refer to the
             // snapshot and its arena: they are used by others only with this lock, and live until C ends the
             // snapshot, which quire.h forbids while it uses what it has read.
-            nonisolated(unsafe) let result = try body(snapshot, arena)
+            nonisolated(unsafe) let result = try body(self, arena)
             return result
         }
     }
@@ -86,10 +83,10 @@ final class SnapshotBox: Handle, @unchecked Sendable {
     /// Does the same for a feed, which must be in the same file.
     func use<R>(with feed: OpaquePointer?, _ body: (OpenSnapshot, Arena, Feed) throws -> R) throws -> R {
         let feed = try Handles.object(feed, as: FeedBox.self).feed
-        if !feed.cache.isSameFile(as: snapshot.cache) {
+        if !feed.cache.isSameFile(as: cache) {
             throw Arguments.bad("the feed belongs to another cache than the snapshot")
         }
-        return try use { snapshot, arena in try body(snapshot, arena, feed) }
+        return try use { open, arena in try body(open, arena, feed) }
     }
 }
 

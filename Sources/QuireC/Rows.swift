@@ -29,9 +29,8 @@ struct Room<T> {
 extension Room<quire_row> {
     /// Fills it with the rows of a cursor, without the first `skipped` posts of a page. Returns their number.
     func fill(_ cursor: inout RowCursor, skipping skipped: Int = 0, _ arena: Arena) throws -> Int {
-        var count = 0
-        guard let start else { return count }
-        var skipped = skipped
+        guard let start else { return 0 }
+        var (count, skipped) = (0, skipped)
         while count < capacity {
             if let post = try cursor.next() {
                 if skipped > 0 {
@@ -40,14 +39,24 @@ extension Room<quire_row> {
                     (start + count).initialize(to: quire_row(post))
                     count += 1
                 }
-            } else if let gap = try cursor.nextGap() {
-                (start + count).initialize(to: quire_row(gap, arena))
+            } else if try fillGap(&cursor, start + count, arena) {
                 count += 1
             } else {
                 break
             }
         }
         return count
+    }
+
+    /// Writes the gap that comes next, if there is one. Not a part of the loop, because gaps are rare and take
+    /// all registers.
+    @inline(never)
+    private func fillGap(
+        _ cursor: inout RowCursor, _ row: UnsafeMutablePointer<quire_row>, _ arena: Arena
+    ) throws -> Bool {
+        guard let gap = try cursor.nextGap() else { return false }
+        row.initialize(to: quire_row(gap, arena))
+        return true
     }
 }
 

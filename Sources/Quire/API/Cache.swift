@@ -139,8 +139,8 @@ public final class Cache: Sendable {
     /// snapshot inside of another one.
     public func withSnapshot<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
         var reader = try environment.beginRead()
-        let memory = SnapshotMemory.of(&reader, in: environment)
+        let memory = SnapshotMemory.of(&reader)
         defer { environment.endRead(reader) }
-        return try body(Snapshot(reader.transaction, memory, of: environment))
+        return try body(Snapshot(reader.transaction, memory.takeUnretainedValue(), of: environment))
     }
 }

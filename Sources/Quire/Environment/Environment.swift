@@ -12,7 +12,7 @@ import Synchronization
 /// One open LMDB file. Exactly one exists per file and process, however often a cache is opened:
 /// LMDB's locks do not survive a second open in the same process.
 final class Environment: @unchecked Sendable {
-    // @unchecked: `handle`, `isLost` and `mapNumber` change only with `alive` locked and at zero
+    // @unchecked: `handle`, `isLost` and `mapNumber` change only with `transactions` locked and none
     // (``whileUnused``), and are read with it locked or by who is counted in it (``enter()``). `mark` is of
     // the writer whose turn it is, or of a follower to whom the lock of the queue hands it. The rest is
     // constant or behind a lock of its own.
@@ -36,15 +36,10 @@ final class Environment: @unchecked Sendable {
     /// Nil if it reads without locks; then it is not in the registry either.
     private let openLock: OpenLock?
     var takesLocks: Bool { openLock != nil }
-    /// Read transactions that wait for their next use: renewing one costs 13 ns, a new one 50 ns and a slot.
-    private let idle = Mutex(IdleReaders())
     /// The number of the map: another one after each opening and growth, the same while a transaction is
     /// alive.
     private(set) var mapNumber = Environment.nextMap()
-    /// Number of transactions alive in this process. The map must not move under one, so it grows with
-    /// this locked and at zero. A count and not a read-write lock, which would have to be released by
-    /// the thread that took it: an ``OpenSnapshot`` may end on another thread.
-    private let alive = Mutex(0)
+    private let transactions = Mutex(Transactions())
     /// The thread that runs the body of a write; a second write there would wait for itself.
     private let writer = Mutex<pthread_t?>(nil)
     let queue = WriteQueue()
@@ -65,7 +60,7 @@ final class Environment: @unchecked Sendable {
     deinit {
         // A forked child must touch neither the parent's locks nor its slots in the table of readers.
         if process.isCurrent && !isLost {
-            endIdle()
+            transactions.withLock { $0.idle.end() }
             if isUnflushed { Self.flush(handle, openLock, path) }
             mdb_env_close(handle)
         }
@@ -88,43 +83,47 @@ final class Environment: @unchecked Sendable {
     }
 
     func beginRead() throws(QuireError) -> Reader {
-        try enter()
+        let idle = try enter { $0.idle.take() }
         let used = handle
-        let idle = self.idle.withLock { $0.take() }
-        var transaction = idle?.transaction
         var status: Int32
-        if let transaction {
-            status = mdb_txn_renew(transaction)
+        if let idle {
+            status = mdb_txn_renew(idle.transaction.handle)
+            if status == 0 { return idle }
+            idle.end()
         } else {
-            status = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+            var begun: OpaquePointer?
+            status = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &begun)
             if status == MDB_READERS_FULL {
                 var stale: Int32 = 0
                 mdb_reader_check(handle, &stale)
-                status = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+                status = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &begun)
+            }
+            if let begun, status == 0 {
+                return Reader(transaction: Transaction(handle: begun, file: cacheFile), map: mapNumber)
             }
         }
-        if status != 0 {
-            if let transaction { mdb_txn_abort(transaction) }  // an idle one that did not come back
-            alive.withLock { $0 -= 1 }
-            if status == MDB_MAP_RESIZED {
-                try grow(to: 0)
-                return try beginRead()
-            }
-            if status == MDB_PANIC {
-                try reopen(insteadOf: used)
-                return try beginRead()
-            }
-            throw QuireError.storage("cannot read", path, status)
+        leave()
+        if status == MDB_MAP_RESIZED {
+            try grow(to: 0)
+            return try beginRead()
         }
-        let begun = Transaction(handle: transaction!, file: cacheFile)
-        return Reader(transaction: begun, memory: idle?.memory)
+        if status == MDB_PANIC {
+            try reopen(insteadOf: used)
+            return try beginRead()
+        }
+        throw QuireError.storage("cannot read", path, status)
     }
 
     func endRead(_ reader: Reader) {
         mdb_txn_reset(reader.transaction.handle)
-        let now = Idle(transaction: reader.transaction.handle, memory: reader.memory)
-        if !idle.withLock({ $0.add(now) }) { mdb_txn_abort(now.transaction) }
-        alive.withLock { $0 -= 1 }
+        let isKept = transactions.withLock { transactions in
+            let isKept = transactions.idle.add(reader)
+            if isKept { transactions.alive -= 1 }
+            return isKept
+        }
+        if isKept { return }
+        reader.end()
+        leave()
     }
 
     /// A write runs on this thread.
@@ -149,7 +148,7 @@ final class Environment: @unchecked Sendable {
                 wasInterrupted = true
             } catch let error as MapFull {
                 // Out of turn: a writer that waits may hold the snapshot that keeps the map in place.
-                let size = alive.withLock { _ in isLost ? 0 : currentMapSize }
+                let size = transactions.withLock { _ in isLost ? 0 : currentMapSize }
                 try grow(to: error.isResized ? 0 : size * 2)
             } catch let error as GaveUp {
                 try reopen(insteadOf: error.handle)
@@ -228,8 +227,8 @@ final class Environment: @unchecked Sendable {
         let turns = try turns
         try turns.acquireTurn(&deadline)
         defer { turns.releaseTurn() }
-        try enter()
-        defer { alive.withLock { $0 -= 1 } }
+        try enter { _ in }
+        defer { leave() }
         var begun: OpaquePointer?
         let status = mdb_txn_begin(handle, nil, 0, &begun)
         if status == MDB_MAP_RESIZED { throw MapFull(isResized: true) }
@@ -303,13 +302,13 @@ final class Environment: @unchecked Sendable {
     /// Runs `body` while no transaction of this process is alive, unless `isNeeded` says that another thread
     /// has done so. Waits up to 5 s for that, because readers do not wait for it.
     private func whileUnused(
-        _ reason: String, if isNeeded: () -> Bool, _ body: () throws(QuireError) -> Void
+        _ reason: String, if isNeeded: () -> Bool, _ body: (inout IdleReaders) throws(QuireError) -> Void
     ) throws(QuireError) {
         for _ in 0..<5_000 {
-            let isDone = try alive.withLock { alive throws(QuireError) in
+            let isDone = try transactions.withLock { transactions throws(QuireError) in
                 if !isNeeded() { return true }
-                if alive == 0 { try body() }
-                return alive == 0
+                if transactions.alive == 0 { try body(&transactions.idle) }
+                return transactions.alive == 0
             }
             if isDone { return }
             usleep(1_000)
@@ -321,20 +320,15 @@ final class Environment: @unchecked Sendable {
     /// The map may only move while no transaction of this process is alive. A size of 0 is that of the file.
     private func grow(to size: Int) throws(QuireError) {
         try whileUnused("the map must grow", if: { !isLost && (size == 0 || size > currentMapSize) }) {
-            () throws(QuireError) in
-            try growNow(to: size)
+            idle throws(QuireError) in
+            try growNow(to: size, &idle)
         }
     }
 
-    private func growNow(to size: Int) throws(QuireError) {
-        endIdle()  // LMDB counts idle read transactions as alive
+    private func growNow(to size: Int, _ idle: inout IdleReaders) throws(QuireError) {
+        idle.end()  // LMDB counts idle read transactions as alive
         mapNumber = Self.nextMap()
         try check(mdb_env_set_mapsize(handle, size), "cannot grow the map", path)
-    }
-
-    /// Ends the idle read transactions; what readers remembered goes with them.
-    private func endIdle() {
-        while let transaction = idle.withLock({ $0.take()?.transaction }) { mdb_txn_abort(transaction) }
     }
 
     // MARK: When things went wrong
@@ -352,13 +346,13 @@ final class Environment: @unchecked Sendable {
     private func reopen(insteadOf failed: OpaquePointer) throws(QuireError) {
         try whileUnused(
             "a write failed, and the file must be opened again", if: { handle == failed && !isLost }
-        ) { () throws(QuireError) in try reopenNow() }
+        ) { idle throws(QuireError) in try reopenNow(&idle) }
     }
 
-    private func reopenNow() throws(QuireError) {
+    private func reopenNow(_ idle: inout IdleReaders) throws(QuireError) {
         var options = self.options
         options.mapSize = Int64(currentMapSize)
-        endIdle()
+        idle.end()
         mdb_env_close(handle)
         isLost = true
         if try FileCheck.key(path) != file { return }
@@ -379,16 +373,19 @@ final class Environment: @unchecked Sendable {
     }
 
     /// Counts a transaction that is about to begin: from here on the handle stays.
-    private func enter() throws(QuireError) {
+    private func enter<R: Sendable>(_ body: (inout Transactions) -> sending R) throws(QuireError) -> R {
         try requireThisProcess()
-        let isLost = alive.withLock { alive in
-            if !self.isLost { alive += 1 }
-            return self.isLost
+        let entered: R? = transactions.withLock { transactions in
+            if isLost { return nil }
+            transactions.alive += 1
+            return body(&transactions)
         }
-        if isLost {
-            throw QuireError(.closed, "\(path): could not be opened again after a failure")
-        }
+        if let entered { return entered }
+        throw QuireError(.closed, "\(path): could not be opened again after a failure")
     }
+
+    /// Counts a transaction that has ended.
+    private func leave() { transactions.withLock { $0.alive -= 1 } }
 
     private func requireThisProcess() throws(QuireError) {
         if !process.isCurrent {

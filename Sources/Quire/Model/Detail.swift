@@ -6,12 +6,12 @@ public struct Detail: RawRepresentable, Sendable, Hashable, Comparable {
     /// 0 to 255; a larger value is more detail.
     public let rawValue: UInt8
 
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// What a list shows: 64. There is room for values below and above it.
-    public static let summary = Detail(rawValue: 64)
+    @inlinable public static var summary: Detail { Detail(rawValue: 64) }
     /// Everything that the server has: 255, the default.
-    public static let full = Detail(rawValue: .max)
+    @inlinable public static var full: Detail { Detail(rawValue: .max) }
 
-    public static func < (a: Detail, b: Detail) -> Bool { a.rawValue < b.rawValue }
+    @inlinable public static func < (a: Detail, b: Detail) -> Bool { a.rawValue < b.rawValue }
 }

@@ -41,17 +41,11 @@ final class SnapshotMemory {
         state.deallocate()
     }
 
-    /// Returns the memory that came with a read transaction, or a new one.
-    static func of(_ reader: inout Environment.Reader, in environment: Environment) -> SnapshotMemory {
-        let memory: SnapshotMemory
-        if let kept = reader.memory {
-            // nothing else puts a memory there
-            memory = unsafeDowncast(kept, to: SnapshotMemory.self)
-        } else {
-            memory = SnapshotMemory()
-            reader.memory = memory
-        }
-        memory.begin(reader.transaction, map: environment.mapNumber)
+    /// Returns the memory that came with a read transaction, or a new one. It lives as long as that.
+    static func of(_ reader: inout Environment.Reader) -> Unmanaged<SnapshotMemory> {
+        let memory = reader.memory ?? .passRetained(SnapshotMemory())
+        reader.memory = memory
+        memory._withUnsafeGuaranteedRef { $0.begin(reader.transaction, map: reader.map) }
         return memory
     }
 
