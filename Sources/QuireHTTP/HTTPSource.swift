@@ -295,6 +295,7 @@ public struct HTTPSource: PagingSource {
         if page.isEndDoubtful, !request.followsLink { answer.next = .end }
         var response = PageResponse(answer, status: status, headers: headers)
         response.mayRefuseLink = page.isEndDoubtful
+        response.total = page.total(for: request.target)
         response.pause = page.pause(atLeast: response.pause)
         response.quota = page.allowance ?? response.quota
         return response
@@ -354,6 +355,17 @@ extension HTTPSource.Question {
 }
 
 extension Response {
+    /// The number of posts in the whole list. Where a request begins below a post, or asks for posts or
+    /// changes, servers count what answers that. Beyond the end some count nothing.
+    fileprivate func total(for target: Request.Target) -> Int? {
+        let isEmpty = answer.posts.isEmpty && answer.opaqueRows == 0
+        return switch target {
+        case .link(.head): total.flatMap { $0 > 0 || isEmpty ? $0 : nil }
+        case .link(.token), .page, .position, .snapshot: total.flatMap { $0 > 0 ? $0 : nil }
+        case .link, .around, .bodies, .delta: nil
+        }
+    }
+
     fileprivate func pause(atLeast pause: Duration?) -> Duration? {
         [pause, backoff.map(Self.duration)].compactMap(\.self).max()
     }

@@ -132,6 +132,19 @@ import Testing
         #expect(OwnNumber.find(in: try outline(text), beside: ["d"]) == number)
     }
 
+    /// The number of posts in the whole list: beside the list or around it, and not below what is there.
+    @Test(arguments: [
+        (#"{"r": {"d": [1, 2], "total": 2}, "total": 9}"#, "r.total"),
+        (#"{"r": {"d": [1, 2]}, "meta": {"total_count": 9}}"#, "meta.total_count"),
+        (#"{"r": {"d": [1, 2], "total": {"value": 9, "relation": "gte"}}}"#, "r.total.value"),
+        (#"{"r": {"d": [1, 2], "total": 1}, "nbHits": 9}"#, "nbHits"),
+        (#"{"r": {"d": [1, 2], "total": "9", "count": 9}}"#, nil), (#"{"r": {"d": [{"total": 9}, 2]}}"#, nil),
+        (#"{"r": {"d": [1, 2], "total": 2.5}}"#, nil), (#"{"r": {"d": [1, 2], "total": -9}}"#, nil),
+    ])
+    func ownTotals(text: String, path: String?) throws {
+        #expect(OwnTotal.find(in: try outline(text), beside: ["r", "d"], items: 2)?.text == path)
+    }
+
     // MARK: Signs
 
     /// Against a search for each text by itself.

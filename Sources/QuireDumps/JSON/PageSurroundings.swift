@@ -21,9 +21,7 @@ extension PageParser {
         response.pages = try profile.pages.flatMap { source throws(DumpError) in
             try count(source, around)
         }
-        response.total = try profile.total.flatMap { source throws(DumpError) in
-            try count(source, around)
-        }
+        response.total = try total(around)
         try addAdvice(around, to: &response)
         let parameters = around.envelope?.request == nil ? nil : around.envelope?.parameters
         response.asked = asked(response, parameters)
@@ -218,6 +216,16 @@ extension PageParser {
             }), size > 0
         else { return nil }
         return place >= (total + size - 1) / size
+    }
+
+    /// Returns the number of posts. Without a profile it is found by its name, so what is no count says
+    /// nothing.
+    private func total(_ around: Surroundings) throws(DumpError) -> Int? {
+        guard let source = profile.total else { return nil }
+        do throws(DumpError) { return try count(source, around) } catch {
+            if profile.name != Profile.unknown.name { throw error }
+            return nil
+        }
     }
 
     private func count(_ source: Source, _ around: Surroundings) throws(DumpError) -> Int? {

@@ -18,6 +18,8 @@ enum ProfileChange: Sendable {
     /// The next page is looked for in each response.
     case linkIsFound
     case opaqueRows
+    /// The place of the number of posts in the whole list.
+    case total(FieldPath)
     case paging(Paging)
     /// The number of the first page.
     case firstPage(Int)
@@ -42,6 +44,7 @@ enum ProfileChange: Sendable {
             profile.next = LinkField(
                 way: .found, more: nil, endToken: nil, absence: .null, emptyEnd: .doubtful)
         case .opaqueRows: profile.hasOpaqueRows = true
+        case .total(let path): profile.total = .body(path)
         case .paging(let paging): profile.paging = paging
         case .firstPage(let number): profile.firstPage = number
         }
@@ -64,6 +67,7 @@ enum ProfileChange: Sendable {
         case .addresses: ["next": ["link": "next"], "self": ["request": true]]
         case .linkIsFound: ["next": ["found": true, "empty": "doubtful"]]
         case .opaqueRows: ["opaque_rows": true]
+        case .total(let path): ["total": ["path": path.text]]
         case .paging(let paging): ["paging": paging.rawValue]
         case .firstPage(let number): ["first_page": number]
         }

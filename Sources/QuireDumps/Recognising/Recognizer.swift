@@ -307,6 +307,9 @@ final class Recognizer {
         if outline.children(of: place.node).contains(where: { outline.find(idPath.keys, from: $0) == nil }) {
             changes.append(.opaqueRows)
         }
+        if let total = OwnTotal.find(in: outline, beside: place.keys, items: place.count) {
+            changes.append(.total(total))
+        }
         if let paging = wishes.paging ?? position.map({ _ in .pages }) { changes.append(.paging(paging)) }
         guard let profile = Profile.unknown.changed(by: changes) else { throw DumpError(.data, helps) }
         let list = place.path.isEmpty ? "it is a list" : "\"\(place.path)\" is a list"

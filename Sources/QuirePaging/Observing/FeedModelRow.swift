@@ -84,10 +84,11 @@ public struct FeedExtent: Sendable, Hashable {
     public internal(set) var below = 0
     /// How many posts the server said that the list has, when it last said so; nil if it never did.
     public internal(set) var total: Int?
-    /// How many of these are not cached.
+    /// How many of these are not cached. They may never come: a server may show only the first posts of a
+    /// list, or count posts that it hides.
     public internal(set) var missing: Int?
     /// Where all of the missing posts are, if there is only one such place: show placeholders for them there.
-    /// Nil if there are several: it is not known how many are at each.
+    /// Nil if there are several, as it is not known how many are at each, or none, as the list has ended.
     public internal(set) var missingAt: Place?
 
     init() {}

@@ -224,7 +224,7 @@ extension Pager {
                 },
                 note: request.place == .head ? try FirstPage.note(answered) : nil)
             let outcome = try writer.outcome(await writer.write(ingest))
-            if let total = answer.total, !outcome.isUnchanged {
+            if let total = response.total ?? answer.total, !outcome.isUnchanged {
                 try await changeServerState { $0.total = total }
             }
             return .loaded(outcome)

@@ -67,6 +67,14 @@ public actor Pager {
     /// The places with a request under way.
     public var loading: Set<Place> { Set(flights.keys) }
 
+    /// How many posts the server said that the list has, when it last said so; nil if it never did.
+    ///
+    /// A server may show fewer: some end each list after 1,000 posts, or count posts that they hide. So a
+    /// feed may have fewer although its list has ended.
+    public nonisolated var total: Int? {
+        get throws { try feed.cache.withSnapshot { try ServerState(of: feed, in: $0).total } }
+    }
+
     // MARK: Pages
 
     /// When a refresh makes a request.

@@ -68,6 +68,7 @@ private struct Exchange: Codable {
         var quotaRenewsIn: Int64?
         /// Nil means no.
         var mayRefuseLink: Bool?
+        var total: Int?
     }
 
     struct Page: Codable {
@@ -109,6 +110,7 @@ extension Exchange.Response {
         quota = response.quota?.remaining
         quotaRenewsIn = response.quota?.renewsIn?.milliseconds
         mayRefuseLink = response.mayRefuseLink ? true : nil
+        total = response.total
     }
 
     var pageResponse: PageResponse {
@@ -121,6 +123,7 @@ extension Exchange.Response {
                     Quota(remaining: $0, renewsIn: quotaRenewsIn.map { .milliseconds($0) })
                 })
             response.mayRefuseLink = mayRefuseLink ?? false
+            response.total = total
             return response
         }
     }

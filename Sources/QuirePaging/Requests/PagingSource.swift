@@ -124,6 +124,11 @@ public struct PageResponse: Sendable {
     /// further up (R32); if the link comes again, and its page is empty again, that is the end. It means
     /// nothing if the request follows no link (``PageRequest/followsLink``).
     public var mayRefuseLink = false
+    /// How many posts the whole list has, as the server says; nil: as the answer says
+    /// (``Quire/Answer/total``). It is only shown (``Pager/total``, ``FeedExtent``): servers estimate it, and
+    /// count posts that they do not show. The total of an answer ends a list that is paged by number (R26.7);
+    /// this one never does.
+    public var total: Int?
     /// First pages of other feeds in the response. They are taken in if the page is.
     public var embedded: [EmbeddedPage] = []
 

@@ -22,7 +22,7 @@ struct ServerState: Codable, Equatable {
     var pause: Span?
     /// Set while the quota is used up.
     var spentQuota: Span?
-    /// How many posts the list has, as an answer said last.
+    /// How many posts the list has, as a response said last.
     var total: Int?
     /// True if out-of-sequence pages should leave as soon as they are not visible.
     var isDropPending = false

@@ -287,7 +287,10 @@ struct PullMisbehaviourTests {
         }
         let box = try Sandbox()
         let run = try await box.pull("f", server.address + "/list?page={page}")
-        #expect(run.status == 0 && run.out.contains("whole: no gaps, head closed, end assumed"), "\(run)")
+        let state =
+            kind == "double"
+            ? ", not whole: the server counts 70 posts" : ", whole: no gaps, head closed, end assumed"
+        #expect(run.status == 0 && run.out.contains(state), "\(run)")
         #expect(try await box.rows(of: "f") == Self.all && server.requests.count < 12)
     }
 

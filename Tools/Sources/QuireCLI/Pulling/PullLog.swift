@@ -106,6 +106,8 @@ struct EndLine: Encodable, Sendable {
     var sharingID = 0
     var stopped: Stop
     var tailEnd = false
+    /// How many posts the server counts.
+    @OrNull var total: Int?
     let type = "end"
     var unverified = 0
     var whole = false
@@ -121,7 +123,7 @@ struct EndLine: Encodable, Sendable {
 
     private enum CodingKeys: CodingKey {
         case againstOrder, bodiesMissing, endAssumed, feed, gaps, headOpen, new, opensAt, posts, ranked
-        case reason, removed, requests, sharingID, stopped, tailEnd, type, unverified, whole
+        case reason, removed, requests, sharingID, stopped, tailEnd, total, type, unverified, whole
     }
 
     /// Takes posts into account that the feed cannot hold.
@@ -129,6 +131,22 @@ struct EndLine: Encodable, Sendable {
         (whole, sharingID) = (false, loss.posts)
         if stopped == .whole { (stopped, reason) = (.stuck, sharedIDs(loss.posts, loss.field)) }
     }
+
+    /// Compares the posts with those that the server counts. If there are clearly fewer where nothing more
+    /// can be asked, it is not known whether the rest is hidden or beyond a limit of the server.
+    mutating func compare(with total: Int?) {
+        self.total = total
+        guard let total, isClearlyShort, stopped == .whole else { return }
+        (whole, stopped) = (false, .stuck)
+        reason =
+            "the list ends with \(counted(posts, "post")) here, and the server counts \(grouped(total)): it shows "
+            + "only the first part of a list, or counts posts that it does not show"
+    }
+
+    /// How many posts the server counts that are not here for any other reason.
+    private var shortfall: Int { max(0, (total ?? 0) - posts - sharingID) }
+
+    private var isClearlyShort: Bool { shortfall > ListTotal.tolerance(of: total ?? 0) }
 
     init(feed: String, stopped: Stop) { (self.feed, self.stopped) = (feed, stopped) }
 
@@ -158,9 +176,13 @@ struct EndLine: Encodable, Sendable {
         }
         if stopped == .server { missing.append("the server refused a request") }
         if sharingID > 0 { missing.append(counted(sharingID, "post shares an id", "posts share ids")) }
+        if isClearlyShort, [.stuck, .server].contains(stopped) {
+            missing.append("the server counts \(counted(total ?? 0, "post"))")
+        }
         if bodiesMissing > 0 {
             missing.append(counted(bodiesMissing, "body is missing", "bodies are missing"))
         }
+        let rest = whole && shortfall > 0 ? "; the server counts \(grouped(shortfall)) more" : ""
         let state =
             whole
             ? "whole: no gaps, head closed, end \(endAssumed ? "assumed" : "reached")"
@@ -171,7 +193,8 @@ struct EndLine: Encodable, Sendable {
             unverified == 0 ? "" : "; \(counted(unverified, "join is unverified", "joins are unverified"))"
         let change = removed == 0 ? "\(grouped(new)) new" : "\(grouped(removed)) fewer"
         let posts = "\(counted(self.posts, "post")) (\(change), \(counted(requests, "request")))"
-        return ["\(shown(feed)): \(posts), \(state)\(joins)"] + (why.map { ["  stopped: \($0)"] } ?? [])
+        return ["\(shown(feed)): \(posts), \(state)\(rest)\(joins)"]
+            + (why.map { ["  stopped: \($0)"] } ?? [])
             + (contradiction.map { ["  \($0)"] } ?? [])
     }
 

@@ -59,7 +59,7 @@ struct PullWork: Sendable {
         _ setup: Setup, _ meter: Meter, _ discretion: PullDiscretion, _ log: PullLog
     ) async throws -> EndLine {
         let telling = discretion.telling(setup.feed, keyIsVersion: setup.keyIsVersion)
-        let (repeated, shared) = (RepeatedPages(), SharedIDCount(setup.source.profile))
+        let (repeated, shared, total) = (RepeatedPages(), SharedIDCount(setup.source.profile), ListTotal())
         let empty = EmptyRun()
         let fresh = FreshLinks(log, words: discretion.words)
         let growing = try GrowingEnd(setup.feed) { [name = setup.feed.name] words in
@@ -69,7 +69,8 @@ struct PullWork: Sendable {
             setup.feed, source: setup.source,
             interceptors: [
                 empty.interceptor, meter.interceptor, discretion.failures, fresh.interceptor, telling,
-                repeated.interceptor, shared.interceptor, growing.interceptor, setup.links.interceptor,
+                repeated.interceptor, shared.interceptor, total.interceptor, growing.interceptor,
+                setup.links.interceptor,
             ],
             // Bodies of a list of ids are asked for one at a time.
             options: PagerOptions(
@@ -78,7 +79,7 @@ struct PullWork: Sendable {
             clock: discretion.clock(clock))
         let puller = Puller(
             pager, limits, meter, clock, asksForBodies: setup.hasBodies, isSyndication: setup.isSyndication,
-            repeated, shared, growing, tokenPlace: setup.hasTokenPlace,
+            repeated, shared, total, growing, tokenPlace: setup.hasTokenPlace,
             tell: discretion.words)
         var name = setup.feed.name
         while true {
@@ -99,6 +100,7 @@ struct PullWork: Sendable {
             fresh.beginRound()
             empty.beginRound()
             shared.beginRound()
+            total.beginRound()
         }
     }
 

@@ -44,19 +44,20 @@ final class Puller {
     private static let resetLimit = 5
     private let repeated: RepeatedPages
     private let shared: SharedIDCount
+    private let total: ListTotal
     private let growing: GrowingEnd
 
     /// - Parameter tell: Makes a message printable: without secrets.
     init(
         _ pager: Pager, _ limits: PullLimits, _ meter: Meter, _ clock: PagerClock, asksForBodies: Bool,
         isSyndication: Bool, _ repeated: RepeatedPages, _ shared: SharedIDCount,
-        _ growing: GrowingEnd, tokenPlace: Bool,
+        _ total: ListTotal, _ growing: GrowingEnd, tokenPlace: Bool,
         tell: @escaping @Sendable (String) -> String
     ) {
         (feed, self.pager, self.limits, self.meter) = (pager.feed, pager, limits, meter)
         (self.clock, self.asksForBodies, self.tell) = (clock, asksForBodies, tell)
         (self.isSyndication, self.repeated, self.shared) = (isSyndication, repeated, shared)
-        (self.growing, hasTokenPlace) = (growing, tokenPlace)
+        (self.total, self.growing, hasTokenPlace) = (total, growing, tokenPlace)
     }
 
     private struct Progress: Equatable {
@@ -323,6 +324,7 @@ final class Puller {
             }
             line.isRefused = isRefused
             if let loss = try shared.known(of: feed) { line.lose(loss) }
+            line.compare(with: try total.known(to: pager))
             // The first page says nothing of the others if it was refused.
             if line.stopped == .server { line.whole = false }
             return line

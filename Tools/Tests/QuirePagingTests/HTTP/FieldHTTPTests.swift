@@ -235,6 +235,38 @@ import Testing
         #expect(try ids(fixture) == list.withLock(\.ids).map { PostID(UInt64($0)) })
     }
 
+    /// A list in pages by number whose server counts more posts than it shows, or fewer: the reader hears of
+    /// it, and the list ends where its server ends it.
+    @Test(arguments: [10, 100, 4]) @MainActor
+    func theReaderHearsWhatTheServerCounts(count: Int) async throws {
+        let server = try await LoopbackServer.start { request in
+            let page = request.query["page"].flatMap { Int($0) } ?? 1
+            let items = (1...10).reversed().dropFirst((page - 1) * 3).prefix(3).map { #"{"id":\#($0)}"# }
+            let isMore = page * 3 < 10
+            return .json(
+                #"{"i":[\#(items.joined(separator: ","))],"total":\#(count),"more":\#(isMore)}"#)
+        }
+        let json =
+            #"{"name":"t","items":"i","id":{"path":"id"},"next":{"more":"more"},"page":{"query":"page"},"#
+            + #""total":{"path":"total"},"order":"keyless","paging":"page","sizes":3}"#
+        let profile = try Profile(json: Array(json.utf8), name: "t")
+        let fixture = try PagerFixture(profile.options)
+        let pager = fixture.pager(
+            try HTTPSource("\(server.address)/l?page={page}", profile: profile),
+            options: PagerOptions(pageSize: 3))
+        let format = WireFormat<[UInt8]>("bytes", recognises: { _ in true }) { $0 }
+        let model = try FeedModel(pager, formats: [format])
+        #expect(try pager.total == nil)
+        await model.refresh()
+        #expect(try pager.total == count && model.extent.total == count)
+        #expect(model.extent.missing == max(0, count - 3))
+        #expect(model.extent.missingAt == (count > 3 ? .tail : nil))
+        try await scroll(pager)
+        await model.refresh()
+        #expect(try ids(fixture) == (1...10).reversed().map { PostID(UInt64($0)) })
+        #expect(model.extent.missing == max(0, count - 10) && model.extent.missingAt == nil)
+    }
+
     // MARK: Freshness
 
     @Test func whoAsksForMoreGetsMore() async throws {
