@@ -48,8 +48,8 @@ extension Room<quire_row> {
         return count
     }
 
-    /// Writes the gap that comes next, if there is one. Not a part of the loop, because gaps are rare and take
-    /// all registers.
+    /// Writes the gap that comes next, if there is one. Not a part of the loop, because gaps are rare and
+    /// take all registers.
     @inline(never)
     private func fillGap(
         _ cursor: inout RowCursor, _ row: UnsafeMutablePointer<quire_row>, _ arena: Arena

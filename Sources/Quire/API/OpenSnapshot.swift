@@ -2,8 +2,8 @@
 // has a begin and an end here, and rows lend their bytes without protection by the compiler.
 
 /// A snapshot that lives as long as this object. It may move between threads, but only one may use it at a
-/// time. The last release ends it, on any thread. The C API derives its own from it, because an object more for
-/// each snapshot costs as much as five rows.
+/// time. The last release ends it, on any thread. The C API derives its own from it: an object more for each
+/// snapshot costs as much as two rows.
 @_spi(Unstable) open class OpenSnapshot {
     @_spi(Unstable) public final let cache: Cache
     /// That of the cache.

@@ -70,7 +70,7 @@ extension Environment {
         let map: UInt64
         /// It belongs to the transaction and ends with it. To count references to it would take a fifth of
         /// the time of a snapshot that reads nothing.
-        var memory: Unmanaged<SnapshotMemory>?
+        var memory: Unmanaged<AnyObject>?
 
         func end() {
             mdb_txn_abort(transaction.handle)

@@ -43,8 +43,10 @@ final class SnapshotMemory {
 
     /// Returns the memory that came with a read transaction, or a new one. It lives as long as that.
     static func of(_ reader: inout Environment.Reader) -> Unmanaged<SnapshotMemory> {
-        let memory = reader.memory ?? .passRetained(SnapshotMemory())
-        reader.memory = memory
+        // nothing else puts a memory there
+        let kept = reader.memory ?? .passRetained(SnapshotMemory())
+        reader.memory = kept
+        let memory = Unmanaged<SnapshotMemory>.fromOpaque(kept.toOpaque())
         memory._withUnsafeGuaranteedRef { $0.begin(reader.transaction, map: reader.map) }
         return memory
     }

@@ -98,7 +98,8 @@ extension FeedState {
     }
 
     /// R14. Replaces links whose entry left. Such a link does not begin at the neighbour, because something
-    /// may have been inserted between the two since. The edge gets the nearest proven link.
+    /// may have been inserted between the two since. The edge gets the nearest proven link. One without a link
+    /// gets another number: a request may be on its way with the link that the page of its border had.
     mutating func rederive(from before: Borders, gone: EntrySet) throws(Interruption) {
         let after = borders()
         if after.isEmpty { return }
@@ -110,6 +111,10 @@ extension FeedState {
             if let start = edge.after.flatMap({ index[$0] }), gone.contains(start) { return now }
             return nil
         }
+        func lostBorder(of edge: Edge) -> Bool {
+            guard edge.link == .unknown || edge.link == .confirmEnd, !isNumbered else { return false }
+            return before[edge.number]?.entry.map(gone.contains) ?? false
+        }
         var ends = PageEnds()
         if let row = mustChange(head) {
             head = linkAbove(try entry(of: row, from: .above))
@@ -117,6 +122,7 @@ extension FeedState {
         if let row = mustChange(tail) {
             tail = try linkBelow(try entry(of: row, from: .below), &ends)
         }
+        if lostBorder(of: tail) { tail = renumbered(tail) }
         if tail.link == .confirmEnd { tail = asTail(tail) }
         // an overlapping link may begin anywhere
         let hasHidden = !gone.isEmpty && mayHideOverlaps
@@ -124,10 +130,18 @@ extension FeedState {
             if let row = mustChange(gaps[gap].down) {
                 gaps[gap].down = try linkBelow(try entry(of: row, from: .below), &ends)
             }
+            if lostBorder(of: gaps[gap].down) { gaps[gap].down = renumbered(gaps[gap].down) }
             if let row = mustChange(gaps[gap].up) {
                 gaps[gap].up = linkAbove(try entry(of: row, from: .above))
             }
         }
+    }
+
+    private mutating func renumbered(_ edge: Edge) -> Edge {
+        edgeNumbers += 1
+        var edge = edge
+        edge.number = edgeNumbers
+        return edge
     }
 
     private func ids(of set: EntrySet) -> Set<PostID> {

@@ -1,6 +1,8 @@
 """Edges and their links: where they come from (R16), and what becomes of them when their border leaves (R14)."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .objects import CONFIRM_END, END, Edge, Gap, HEAD, MORE, UNKNOWN, WORDS
 
 
@@ -149,6 +151,10 @@ class Links:
                 return link_of(after[number])
             if edge.after in gone:
                 return link_of(after[number])
+            if link_of == self._link_below and edge.link in (UNKNOWN, CONFIRM_END) and before.get(number) in gone \
+                    and not self.numbered():
+                self._edge_numbers += 1                        # a request may be on its way with the border's link
+                return replace(edge, number=self._edge_numbers)
             return edge
 
         if after:
