@@ -98,8 +98,8 @@ extension FeedState {
     }
 
     /// R14. Replaces links whose entry left. Such a link does not begin at the neighbour, because something
-    /// may have been inserted between the two since. The edge gets the nearest proven link. One without a link
-    /// gets another number: a request may be on its way with the link that the page of its border had.
+    /// may have been inserted between the two since. The edge gets the nearest proven link. One without a
+    /// link gets another number: a request may be on its way with the link that the page of its border had.
     mutating func rederive(from before: Borders, gone: EntrySet) throws(Interruption) {
         let after = borders()
         if after.isEmpty { return }
