@@ -223,7 +223,7 @@ extension PageParser {
     private func total(_ around: Surroundings) throws(DumpError) -> Int? {
         guard let source = profile.total else { return nil }
         do throws(DumpError) { return try count(source, around) } catch {
-            if profile.name != Profile.unknown.name { throw error }
+            if profile.name != Profile.unknownName { throw error }
             return nil
         }
     }

@@ -30,6 +30,8 @@ public struct Profile: Sendable {
 
     /// A short name, used on the command line.
     public var name: String
+    /// The name of the profile of an API that there is none for: a first response is all that is known of it.
+    static let unknownName = "unknown"
     /// A one-line description.
     public var title: String
     /// What the API promises about the order, by default.

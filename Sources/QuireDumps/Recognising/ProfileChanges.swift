@@ -100,7 +100,7 @@ extension Profile {
     static let unknown = try! Profile(
         json: Array(
             """
-            {"name": "unknown", "title": "An API that Quire has no profile for", "id": {"path": "id"}, \
+            {"name": "\(unknownName)", "title": "An API that Quire has no profile for", "id": {"path": "id"}, \
             "items_absent": "null", "order": "ranked"}
             """.utf8), name: "the profile of unknown APIs")
 }
