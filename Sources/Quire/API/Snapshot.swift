@@ -8,8 +8,7 @@
 /// ``CacheOptions/maximumSnapshotAge`` allows. Bodies that were lent stay valid even then.
 public struct Snapshot: ~Copyable {
     private let transaction: Transaction
-    /// Belongs to the transaction.
-    private unowned(unsafe) let memory: SnapshotMemory
+    private let memory: SnapshotMemory
     /// Kept alive by the caller that lends the snapshot.
     private unowned(unsafe) let environment: Environment
     /// That of the environment. Every method asks for it, and would retain the environment.
