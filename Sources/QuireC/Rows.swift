@@ -28,18 +28,23 @@ struct Room<T> {
 
 extension Room<quire_row> {
     /// Fills it with the rows of a cursor, without the first `skipped` posts of a page. Returns their number.
-    func fill(_ cursor: inout RowCursor, skipping skipped: Int = 0, _ arena: Arena) throws -> Int {
-        guard let start else { return 0 }
+    /// - Parameter step: 1, or -1 for `first` and the places before it.
+    func fill(
+        _ cursor: inout RowCursor, skipping skipped: Int = 0, from first: Int = 0, step: Int = 1,
+        _ arena: Arena
+    ) throws -> Int {
+        guard let start = start.map({ $0 + first }) else { return 0 }
+        let room = step < 0 ? first + 1 : capacity - first
         var (count, skipped) = (0, skipped)
-        while count < capacity {
+        while count < room {
             if let post = try cursor.next() {
                 if skipped > 0 {
                     skipped -= 1
                 } else {
-                    (start + count).initialize(to: quire_row(post))
+                    (start + step &* count).initialize(to: quire_row(post))
                     count += 1
                 }
-            } else if try fillGap(&cursor, start + count, arena) {
+            } else if try fillGap(&cursor, start + step &* count, arena) {
                 count += 1
             } else {
                 break

@@ -123,12 +123,12 @@ public func quire_read_before(
             guard
                 let (above, count) = try open.start(ofRowsBefore: position, limit: room.capacity, of: feed)
             else { return 0 }
+            // the nearest first, which the cursor reads last
             let filled = try open.read { snapshot in
                 var cursor = try snapshot.cursor(of: feed, after: above, limit: count)
-                return try room.fill(&cursor, arena)
+                return try room.fill(&cursor, from: count - 1, step: -1, arena)
             }
-            var rows = UnsafeMutableBufferPointer(start: room.start, count: filled)
-            rows.reverse()  // the nearest first
+            if filled < count { throw Failure(QUIRE_CORRUPT, "feed \(feed.name): rows are missing") }
             return filled
         }
     }
