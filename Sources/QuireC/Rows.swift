@@ -27,16 +27,18 @@ struct Room<T> {
 }
 
 extension Room<quire_row> {
-    /// Fills it with the rows of a cursor, without the first `skipped` posts of a page. Returns their number.
-    /// - Parameter step: 1, or -1 for `first` and the places before it.
+    /// Writes the rows of a cursor, without the first `skipped` posts of a page. Returns their number.
+    /// - Parameters:
+    ///   - first: The place of the first row.
+    ///   - step: 1, or -1 if each row goes before the last one.
     func fill(
         _ cursor: inout RowCursor, skipping skipped: Int = 0, from first: Int = 0, step: Int = 1,
         _ arena: Arena
     ) throws -> Int {
         guard let start = start.map({ $0 + first }) else { return 0 }
-        let room = step < 0 ? first + 1 : capacity - first
+        let limit = step < 0 ? first + 1 : capacity - first
         var (count, skipped) = (0, skipped)
-        while count < room {
+        while count < limit {
             if let post = try cursor.next() {
                 if skipped > 0 {
                     skipped -= 1

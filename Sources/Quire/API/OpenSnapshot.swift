@@ -2,11 +2,11 @@
 // has a begin and an end here, and rows lend their bytes without protection by the compiler.
 
 /// A snapshot that lives as long as this object. It may move between threads, but only one may use it at a
-/// time. The last release ends it, on any thread. The C API derives its own from it: an object more for each
-/// snapshot costs as much as two rows.
+/// time. The last release ends it, on any thread. The C API derives its own from it, which spares each
+/// snapshot an object.
 @_spi(Unstable) open class OpenSnapshot {
     @_spi(Unstable) public final let cache: Cache
-    /// That of the cache.
+    /// That of the cache, which keeps it alive: references to it are not counted.
     private final let environment: Unmanaged<Environment>
     private final let reader: Environment.Reader
     /// Belongs to the transaction.

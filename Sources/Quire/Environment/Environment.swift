@@ -13,8 +13,8 @@ import Synchronization
 /// LMDB's locks do not survive a second open in the same process.
 final class Environment: @unchecked Sendable {
     // @unchecked: `handle`, `isLost` and `mapNumber` change only with `transactions` locked and none
-    // (``whileUnused``), and are read with it locked or by who is counted in it (``enter()``). `mark` is of
-    // the writer whose turn it is, or of a follower to whom the lock of the queue hands it. The rest is
+    // alive (``whileUnused``), and are read with it locked or by who is counted in it (``enter(_:)``). `mark`
+    // is of the writer whose turn it is, or of a follower to whom the lock of the queue hands it. The rest is
     // constant or behind a lock of its own.
     /// Another one after ``reopen(insteadOf:)``.
     private(set) var handle: OpaquePointer

@@ -68,8 +68,7 @@ extension Environment {
         let transaction: Transaction
         /// The map in which it reads, see ``Environment/mapNumber``.
         let map: UInt64
-        /// It belongs to the transaction and ends with it. To count references to it would take a fifth of
-        /// the time of a snapshot that reads nothing.
+        /// It belongs to the transaction and ends with it, so that snapshots need not count references to it.
         var memory: Unmanaged<AnyObject>?
 
         func end() {

@@ -4,16 +4,12 @@ enum OwnNumber {
         "number", "page", "pageNumber", "page_number", "pageIndex", "page_index", "current_page",
         "currentPage",
     ]
-    private static let containers = [
-        "page", "meta", "_meta", "pagination", "paging", "page_info", "pageInfo", "pageable",
-    ]
 
     /// Returns the number beside the list or at the top, or in an object there that describes the page; nil
     /// if there is none, or it is neither 0 nor 1.
     static func find(in outline: JSONOutline, beside list: [String]) -> Int? {
-        let beside = outline.find(list.dropLast())
-        for place in beside == 0 ? [0] : [beside, 0].compactMap(\.self) {
-            for node in [place] + outline.members(of: place, containers) {
+        for place in PageObject.places(in: outline, beside: list) {
+            for node in [place] + outline.members(of: place, PageObject.names) {
                 for member in outline.members(of: node, names) where outline.nodes[member].kind == .integer {
                     guard let number = Int(outline.text(member)) else { continue }
                     return 0...1 ~= number ? number : nil

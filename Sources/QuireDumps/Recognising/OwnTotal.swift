@@ -5,31 +5,30 @@ enum OwnTotal {
         "total", "total_count", "totalCount", "total_results", "totalResults", "total_items", "totalItems",
         "totalElements", "total_elements", "total_hits", "totalHits", "totalSize", "nbHits", "numFound",
     ]
-    private static let containers = [
-        "meta", "_meta", "pagination", "paging", "page", "page_info", "pageInfo", "metadata",
-    ]
+    private static let containers = PageObject.names + ["metadata"]
 
     /// Returns the path of the number, beside the list or at the top, or in an object there that describes
     /// the page; nil if there is none. A number below that of the items counts something else.
     static func find(in outline: JSONOutline, beside list: [String], items: Int) -> FieldPath? {
-        let beside = Array(list.dropLast())
-        for start in beside.isEmpty ? [[]] : [beside, []] {
-            guard let node = outline.find(start), outline.nodes[node].kind == .object else { continue }
-            for container in [nil] + containers {
-                guard let inner = container.map({ outline.find([$0], from: node) }) ?? node else { continue }
-                for name in names {
+        for place in PageObject.places(in: outline, beside: list) {
+            for node in [place] + outline.members(of: place, containers) {
+                for member in outline.members(of: node, names) {
                     // Elasticsearch: {"total": {"value": 12}}
-                    for path in [[name], [name, "value"]] {
-                        guard let member = outline.find(path, from: inner),
-                            outline.nodes[member].kind == .integer,
-                            let number = Int(outline.text(member)), number >= items
-                        else { continue }
-                        let keys = start + (container.map { [$0] } ?? []) + path
-                        return try? FieldPath(keys.map(ListPlace.escaped).joined(separator: "."))
-                    }
+                    let isInside = outline.nodes[member].kind == .object
+                    guard let value = isInside ? outline.find(["value"], from: member) : member,
+                        outline.nodes[value].kind == .integer,
+                        let number = Int(outline.text(value)), number >= items
+                    else { continue }
+                    let start = place == 0 ? [] : Array(list.dropLast())
+                    let keys = (node == place ? [member] : [node, member]).map(outline.key)
+                    return path(start + keys + (isInside ? ["value"] : []))
                 }
             }
         }
         return nil
+    }
+
+    private static func path(_ keys: [String]) -> FieldPath? {
+        try? FieldPath(keys.map(ListPlace.escaped).joined(separator: "."))
     }
 }
